@@ -110,6 +110,9 @@ const struct config_field config_fields[] = {
      "Cells, drawn when everything has been timed, in which baselines are timed again without the plugins that raced. "
      "Where one took longer beside them, pairs of fresh workers tell whether a plugin slows it by more than 3%: that "
      "one is named (rival_disturbed). On a GPU only where the config has this key."},
+    {"verify", "apart", FIELD_FLAG, AT(apart), 0, 0, true, NULL,
+     "On the CPU device: each plugin runs in a process of its own, which stands still whenever none of its hooks runs, "
+     "and one processor is kept for the process that times it (docs/trust.md)."},
     {"tune", "seconds", FIELD_NUMBER, AT(race_seconds), 0, DAY_SECONDS, 0, NULL,
      "Seconds that each contender may take for a problem to list its variants, compile them and race them; who has "
      "more "

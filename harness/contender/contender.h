@@ -23,6 +23,9 @@ struct contender_ops {
     int (*launch)(const struct contender *c, void *state, size_t set, char *why);
     void (*teardown)(const struct contender *c, void *state);
     int (*describe)(const struct contender *c, void *state, char *out, size_t capacity);
+    /* Around a launch that is timed: its process is awake in between (plugin_process.h). NULL: it has none. */
+    void (*wake)(const struct contender *c);
+    void (*rest)(const struct contender *c);
 };
 
 struct contender {
@@ -55,6 +58,8 @@ struct plugin_refusal {
     const char *name, *verdict, *reason;
 };
 
+struct plugin_processes;
+
 struct registry_request {
     const char *const *baselines;  /* family names; NULL-terminated */
     const char *const *candidates; /* kernel-set names, paths to .so or manifest .json; NULL-terminated */
@@ -67,6 +72,7 @@ struct registry_request {
     void *loading_context;
     const struct plugin_refusal *refused;
     size_t n_refused;
+    struct plugin_processes *processes; /* that plugins run in; NULL: in this one */
 };
 
 /* Loads what the request names. A plugin or kernel set that is missing or refused does not fail the call: its family

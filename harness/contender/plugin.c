@@ -5,6 +5,7 @@
 #include "contender/plugin.h"
 #include "base/stack_guard.h"
 #include "contender/plugin_exports.h"
+#include "contender/plugin_remote.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -148,9 +149,9 @@ static bool is_good_name(const char *name)
     return length > 0 && length < CONTENDER_NAME_MAX && strspn(name, allowed) == length;
 }
 
-static const char *wrong_declaration(const struct cudal2_contender *c)
+static const char *wrong_declaration(const struct cudal2_contender *c, bool here)
 {
-    if (!c->setup || !c->launch || !c->teardown)
+    if (here && (!c->setup || !c->launch || !c->teardown))
         return "lacks setup, launch or teardown";
     if (c->layout != CUDAL2_NN && c->layout != CUDAL2_TN)
         return "declares an unknown layout";
@@ -161,8 +162,10 @@ static const char *wrong_declaration(const struct cudal2_contender *c)
     return NULL;
 }
 
-static int check_declarations(const char *path, const struct cudal2_plugin *p, struct error *err)
+int plugin_check(const struct plugin *plugin, struct error *err)
 {
+    const struct cudal2_plugin *p = plugin->is;
+    const char *path = plugin->path;
     if (!p || !is_good_name(p->name))
         return error_set(err, EXIT_CODE_DATA, "%s: cudal2_plugin() gives no plugin with a proper name", path);
     if (!p->contenders || p->n_contenders == 0 || p->n_contenders > PLUGIN_MAX_CONTENDERS)
@@ -171,7 +174,7 @@ static int check_declarations(const char *path, const struct cudal2_plugin *p, s
     for (size_t i = 0; i < p->n_contenders; i++) {
         if (!is_good_name(p->contenders[i].name))
             return error_set(err, EXIT_CODE_DATA, "%s: contender %zu has no proper name", path, i);
-        const char *wrong = wrong_declaration(&p->contenders[i]);
+        const char *wrong = wrong_declaration(&p->contenders[i], plugin->remote == NULL);
         if (wrong)
             return error_set(err, EXIT_CODE_DATA, "%s: contender %s %s", path, p->contenders[i].name, wrong);
     }
@@ -237,10 +240,17 @@ int plugin_open(const char *path, const struct device_info *device, struct plugi
     if (rc == 0)
         rc = call_entry(path, handle, &out->is, err);
     if (rc == 0)
-        rc = check_declarations(path, out->is, err);
+        rc = plugin_check(out, err);
     if (rc == 0)
         probe(out, device);
     return rc;
+}
+
+int plugin_versions(const struct plugin *plugin, char *out, size_t capacity)
+{
+    if (plugin->remote)
+        return remote_plugin_versions(plugin->remote, out, capacity);
+    return plugin->is->versions ? plugin->is->versions(out, capacity) : CUDAL2_OK;
 }
 
 bool plugin_family(const struct cudal2_contender *c, char *family)
@@ -265,8 +275,13 @@ void plugin_contender(const struct plugin *plugin, size_t index, enum contender_
     out->old_abi = plugin->abi < CUDAL2_ABI;
     if (out->old_abi) /* what it could not know of it does not mean */
         out->is.flags &= ~(uint32_t)(CUDAL2_STRIDES | CUDAL2_SCALES);
-    out->ops = is->list_variants ? &plugin_ops : &plugin_ops_single;
-    out->origin = is;
+    if (plugin->remote) {
+        out->ops = remote_plugin_ops(plugin->remote, index);
+        out->origin = &plugin->remote->remote[index];
+    } else {
+        out->ops = is->list_variants ? &plugin_ops : &plugin_ops_single;
+        out->origin = is;
+    }
     out->available = plugin->usable;
     snprintf(out->reason, sizeof out->reason, "%s", plugin->reason);
 }

@@ -10,6 +10,7 @@
 #include "contender/module.h"
 #include "contender/plugin.h"
 #include "contender/plugin_exports.h"
+#include "contender/plugin_remote.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +147,10 @@ static void load(struct registry *r, const char *path, struct loaded_plugin *loa
     if (refused(r, loaded))
         return;
     announce(r, loaded->name);
-    loaded->opened = plugin_open(path, &r->device->info, &loaded->plugin, &err) == 0;
+    int code = r->request->processes
+                   ? remote_plugin_open(r->request->processes, path, &r->device->info, &loaded->plugin, &err)
+                   : plugin_open(path, &r->device->info, &loaded->plugin, &err);
+    loaded->opened = code == 0;
     announce(r, "");
     if (!loaded->opened)
         snprintf(loaded->reason, sizeof loaded->reason, "%.*s", (int)sizeof loaded->reason - 1, err.text);
@@ -340,8 +344,10 @@ void registry_close(struct registry *r)
         return;
     for (size_t i = 0; i < r->n_sets; i++)
         module_set_close(r->sets[i]);
-    for (size_t i = 0; i < r->n_plugins; i++)
+    for (size_t i = 0; i < r->n_plugins; i++) {
+        remote_plugin_close(&r->plugins[i]->plugin);
         free(r->plugins[i]);
+    }
     free(r->contenders);
     free(r);
 }
@@ -388,12 +394,12 @@ static void put_file_digest(cJSON *object, const char *path)
     free(bytes);
 }
 
-static cJSON *plugin_versions(const struct registry *r, const struct loaded_plugin *loaded)
+static cJSON *versions_of(const struct registry *r, const struct loaded_plugin *loaded)
 {
     char text[VERSIONS_BYTES] = "{}";
     const struct plugin *plugin = &loaded->plugin;
     announce(r, loaded->name);
-    bool given = !plugin->is->versions || plugin->is->versions(text, sizeof text) == CUDAL2_OK;
+    bool given = plugin_versions(plugin, text, sizeof text) == CUDAL2_OK;
     announce(r, "");
     text[sizeof text - 1] = '\0';
     cJSON *object = versions_object(given ? text : NULL, plugin->path);
@@ -415,7 +421,7 @@ char *registry_versions(const struct registry *r)
     cJSON *all = cJSON_CreateObject();
     for (size_t i = 0; i < r->n_plugins; i++)
         if (r->plugins[i]->opened)
-            cJSON_AddItemToObject(all, key_of(all, &r->plugins[i]->plugin), plugin_versions(r, r->plugins[i]));
+            cJSON_AddItemToObject(all, key_of(all, &r->plugins[i]->plugin), versions_of(r, r->plugins[i]));
     for (size_t i = 0; i < r->n_sets; i++) {
         const char *name = module_set_name(r->sets[i]);
         bool given = module_set_versions(r->sets[i], text, sizeof text) == 0;

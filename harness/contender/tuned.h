@@ -110,6 +110,9 @@ struct tuned_tables {
     struct tuned_table *tables[TUNED_MAX_TABLES];
 };
 
+/* A digest of all that the tables depend on, but for what is in their files. */
+void tuned_request_digest(const struct tuned_request *request, char hex[DIGEST_HEX]);
+
 /* Loads the files named, or those of the directory that bear this device's name and, for each mode and type, one of
  * another device of its class (tuned_check_device); none there is no error, a bad one or one of another device is.
  * Close in every case. */

@@ -192,3 +192,16 @@ cJSON *tuned_tables_versions(const struct tuned_tables *t)
     }
     return all;
 }
+
+void tuned_request_digest(const struct tuned_request *request, char hex[DIGEST_HEX])
+{
+    struct digest d;
+    const uint32_t numbers[] = {request->none, request->force, (uint32_t)request->dtype, request->accumulates,
+                                request->modes};
+    digest_start(&d);
+    digest_add(&d, numbers, sizeof numbers);
+    digest_add_string(&d, request->directory ? request->directory : "");
+    for (size_t i = 0; request->files && request->files[i]; i++)
+        digest_add_string(&d, request->files[i]);
+    digest_finish(&d, hex);
+}

@@ -39,14 +39,30 @@ static void cpu_close(struct device *d)
     free(cpu);
 }
 
-static int cpu_alloc(struct device *d, size_t bytes, void **out, struct error *err)
+static int no_memory(size_t bytes, struct error *err)
+{
+    return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu bytes on the host", bytes);
+}
+
+static int alloc_on_heap(size_t bytes, void **out, struct error *err)
 {
     size_t rounded = bytes < ALIGNMENT ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (d->pages)
-        *out = host_pages_take(d->pages, bytes);
-    else
-        *out = rounded >= bytes ? aligned_alloc(ALIGNMENT, rounded) : NULL;
-    return *out ? 0 : error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu bytes on the host", bytes);
+    *out = rounded >= bytes ? aligned_alloc(ALIGNMENT, rounded) : NULL;
+    return *out ? 0 : no_memory(bytes, err);
+}
+
+static int cpu_alloc(struct device *d, size_t bytes, void **out, struct error *err)
+{
+    if (!d->pages)
+        return alloc_on_heap(bytes, out, err);
+    *out = host_pages_take(d->pages, bytes);
+    return *out ? 0 : no_memory(bytes, err);
+}
+
+static int cpu_alloc_own(struct device *d, size_t bytes, void **out, struct error *err)
+{
+    bool shared = d->pages && host_pages_are_shared(d->pages);
+    return shared ? alloc_on_heap(bytes, out, err) : cpu_alloc(d, bytes, out, err);
 }
 
 static void cpu_release(struct device *d, void *memory)
@@ -244,6 +260,7 @@ static uint64_t cpu_wait_until(struct device *d, uint64_t deadline_ns)
 static const struct device_ops cpu_ops = {
     .close = cpu_close,
     .alloc = cpu_alloc,
+    .alloc_own = cpu_alloc_own,
     .release = cpu_release,
     .memory_free = cpu_memory_free,
     .upload = cpu_copy,

@@ -20,6 +20,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#define DEVICE_OTHERS 128
 
 struct device_info {
     const char *kind;    /* "cuda", "cpu", "fake" */
@@ -181,7 +184,10 @@ extern const char *const device_rung_names[]; /* "graph", "blocked", "events" */
 struct device_ops {
     void (*close)(struct device *d);
     int (*alloc)(struct device *d, size_t bytes, void **out, struct error *err);
-    void (*release)(struct device *d, void *memory);
+    /* The same for what no contender is handed: references, what inputs are made of. Where contenders run in processes
+     * of their own they cannot read it. NULL: alloc. */
+    int (*alloc_own)(struct device *d, size_t bytes, void **out, struct error *err);
+    void (*release)(struct device *d, void *memory); /* of either */
     int (*memory_free)(struct device *d, uint64_t *bytes, struct error *err);
     int (*upload)(struct device *d, void *to, const void *from, size_t bytes, struct error *err);
     int (*download)(struct device *d, void *to, const void *from, size_t bytes, struct error *err);
@@ -266,7 +272,15 @@ struct device {
     const struct probe_ops *probes; /* device/probe.h: what the honesty checks ask; NULL: they are not possible */
     struct host_state host;         /* of the process, when the device was opened */
     struct host_pages *pages;       /* that alloc takes from, on the CPU; NULL: from the allocator */
+    pid_t others[DEVICE_OTHERS];    /* processes that contenders run in, on the CPU; none: they run in this one */
+    size_t n_others;
 };
+
+/* device_ops.alloc_own, or alloc. */
+static inline int device_alloc_own(struct device *d, size_t bytes, void **out, struct error *err)
+{
+    return d->ops->alloc_own ? d->ops->alloc_own(d, bytes, out, err) : d->ops->alloc(d, bytes, out, err);
+}
 
 /* Times one launch on operand set `set` by a timing that is no segment's. */
 int device_time_single(struct device *d, enum timing timing, const struct device_work *work, size_t set, double *ns,

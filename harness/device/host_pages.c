@@ -10,10 +10,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE 4096u /* blocks begin at multiples of it; where pages are larger, they share one */
+#define PAGES_APART 65536u /* around a fenced area: the largest page that a kernel has */
+#define PAGE 4096u         /* blocks begin at multiples of it; where pages are larger, they share one */
+
+/* Shared memory between two pages that nobody has. */
+struct fenced_area {
+    struct host_span span;
+    bool taken;
+};
 
 struct host_pages {
     uint64_t bytes; /* asked for */
+    struct fenced_area fences[HOST_PAGES_FENCES];
+    bool shared;
     struct host_span span;
     struct host_span *blocks; /* in order of address */
     size_t n, room;
@@ -34,10 +43,11 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 /* ---- the stretch ---- */
 
 /* Without large pages, even where the system gives them to everybody: it has them for some and not for others. */
-static int reserve(uint64_t bytes, struct host_span *out)
+static int reserve(uint64_t bytes, bool shared, struct host_span *out)
 {
     uint64_t wanted = round_up(bytes, HOST_PAGES_ALIGNMENT), reserved = wanted + HOST_PAGES_ALIGNMENT;
-    void *memory = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *memory = mmap(NULL, reserved, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (memory == MAP_FAILED)
         return -1;
     uint64_t start = (uint64_t)(uintptr_t)memory, from = round_up(start, HOST_PAGES_ALIGNMENT);
@@ -54,7 +64,7 @@ int host_pages_open(uint64_t bytes, struct host_pages **out)
 {
     struct host_pages *pages = calloc(1, sizeof *pages);
     *out = NULL;
-    if (!pages || reserve(bytes, &pages->span) != 0) {
+    if (!pages || reserve(bytes, false, &pages->span) != 0) {
         free(pages);
         return -1;
     }
@@ -63,10 +73,85 @@ int host_pages_open(uint64_t bytes, struct host_pages **out)
     return 0;
 }
 
+/* ---- shared with other processes ---- */
+
+static void close_fences(struct host_pages *pages)
+{
+    for (size_t i = 0; i < HOST_PAGES_FENCES; i++)
+        if (pages->fences[i].span.to > 0)
+            munmap(at(pages->fences[i].span.from - PAGES_APART),
+                   pages->fences[i].span.to - pages->fences[i].span.from + 2 * PAGES_APART);
+    memset(pages->fences, 0, sizeof pages->fences);
+}
+
+static bool open_fence(struct host_pages *pages, struct fenced_area *area)
+{
+    uint64_t inside = pages->span.to - pages->span.from;
+    char *base = mmap(NULL, inside + 2 * PAGES_APART, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return false;
+    uint64_t from = (uint64_t)(uintptr_t)base + PAGES_APART;
+    area->span = (struct host_span){from, from + inside};
+    return mprotect(base + PAGES_APART, inside, PROT_READ | PROT_WRITE) == 0;
+}
+
+int host_pages_share(struct host_pages *pages)
+{
+    struct host_span shared;
+    bool opened = pages->n == 0 && reserve(pages->bytes, true, &shared) == 0;
+    if (!opened)
+        return -1;
+    for (size_t i = 0; i < HOST_PAGES_FENCES && opened; i++)
+        opened = open_fence(pages, &pages->fences[i]);
+    struct host_span unused = opened ? pages->span : shared;
+    munmap(at(unused.from), unused.to - unused.from);
+    if (!opened) {
+        close_fences(pages);
+        return -1;
+    }
+    pages->span = shared;
+    pages->shared = true;
+    return 0;
+}
+
+bool host_pages_are_shared(const struct host_pages *pages)
+{
+    return pages->shared;
+}
+
+void *host_pages_fence(struct host_pages *pages, uint64_t bytes, bool at_end)
+{
+    for (size_t i = 0; i < HOST_PAGES_FENCES; i++) {
+        struct fenced_area *area = &pages->fences[i];
+        if (area->taken || area->span.to - area->span.from < bytes)
+            continue;
+        area->taken = true;
+        return at(at_end ? area->span.to - bytes : area->span.from);
+    }
+    return NULL;
+}
+
+bool host_pages_unfence(struct host_pages *pages, const void *memory)
+{
+    uint64_t address = (uint64_t)(uintptr_t)memory;
+    for (size_t i = 0; i < HOST_PAGES_FENCES; i++) {
+        struct fenced_area *area = &pages->fences[i];
+        if (!area->taken || address < area->span.from || address >= area->span.to)
+            continue;
+        area->taken = false;
+        (void)madvise(at(area->span.from), area->span.to - area->span.from, MADV_REMOVE);
+        return true;
+    }
+    return false;
+}
+
+/* ---- its end ---- */
+
 void host_pages_close(struct host_pages *pages)
 {
     if (!pages)
         return;
+    close_fences(pages);
     if (!pages->kept)
         munmap(at(pages->span.from), pages->span.to - pages->span.from);
     free(pages->blocks);
@@ -87,7 +172,7 @@ struct host_span host_pages_span(const struct host_pages *pages)
 static void replace_spoiled(struct host_pages *pages)
 {
     struct host_span other;
-    if (!pages->spoiled || pages->n > 0 || reserve(pages->bytes, &other) != 0)
+    if (!pages->spoiled || pages->n > 0 || reserve(pages->bytes, pages->shared, &other) != 0)
         return;
     munmap(at(pages->span.from), pages->span.to - pages->span.from);
     pages->span = other;
@@ -138,7 +223,8 @@ bool host_pages_give(struct host_pages *pages, const void *memory)
     pages->n--;
     memmove(&pages->blocks[i], &pages->blocks[i + 1], (pages->n - i) * sizeof *pages->blocks);
     if (pages->n == 0) /* the one call that is let through */
-        (void)madvise(at(pages->span.from), pages->span.to - pages->span.from, MADV_DONTNEED);
+        (void)madvise(at(pages->span.from), pages->span.to - pages->span.from,
+                      pages->shared ? MADV_REMOVE : MADV_DONTNEED);
     return true;
 }
 
@@ -171,7 +257,7 @@ static bool is_as_it_was(FILE *smaps, const struct host_span *span)
     bool inside = false, whole = false, foreign = false;
     while (fgets(line, sizeof line, smaps)) {
         if (is_mapping(line, &now, rights))
-            inside = now.from <= span->from && now.to >= span->to && strcmp(rights, "rw-p") == 0;
+            inside = now.from <= span->from && now.to >= span->to && strncmp(rights, "rw-", 3) == 0;
         whole = whole || inside;
         foreign = foreign || (inside && is_foreign(line));
     }

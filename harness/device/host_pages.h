@@ -28,6 +28,18 @@ void host_pages_close(struct host_pages *pages); /* NULL: nothing */
 
 struct host_span host_pages_span(const struct host_pages *pages);
 
+/* Processes that are forked from now on share the stretch, and areas with pages around them that nobody has
+ * (host_pages_fence). Before the first block. -1 where the kernel will not: then it stays as it is. */
+int host_pages_share(struct host_pages *pages);
+bool host_pages_are_shared(const struct host_pages *pages);
+
+/* `bytes` bytes of a shared area that end (or begin) at a page that nobody has, in any of the processes: at most
+ * HOST_PAGES_FENCES at once. NULL: no area is left, or none is so large. */
+#define HOST_PAGES_FENCES 3
+void *host_pages_fence(struct host_pages *pages, uint64_t bytes, bool at_end);
+/* False for memory that is none of these. */
+bool host_pages_unfence(struct host_pages *pages, const void *memory);
+
 /* A block at the beginning of a page; NULL: no room. What it holds is undefined. */
 void *host_pages_take(struct host_pages *pages, size_t bytes);
 /* False for memory that is no block. With the last block everything goes back to the machine. */

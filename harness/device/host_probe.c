@@ -120,8 +120,11 @@ static int host_fence(struct device *d, uint64_t bytes, bool at_end, struct prob
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t aligned = (bytes + PROBE_FENCE_ALIGNMENT - 1) / PROBE_FENCE_ALIGNMENT * PROBE_FENCE_ALIGNMENT;
     uint64_t mapped = (aligned + page - 1) / page * page, reserved = mapped + 2 * page;
-    (void)d;
     *out = (struct probe_fence){0};
+    if (d->pages && host_pages_are_shared(d->pages)) {
+        out->memory = host_pages_fence(d->pages, aligned, at_end);
+        return out->memory ? 0 : error_set(err, EXIT_CODE_INTERNAL, "no memory for fenced bytes that are shared");
+    }
     char *base = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %llu fenced bytes", (unsigned long long)bytes);
@@ -137,8 +140,7 @@ static int host_fence(struct device *d, uint64_t bytes, bool at_end, struct prob
 
 static void host_unfence(struct device *d, struct probe_fence *fence)
 {
-    (void)d;
-    if (fence->memory)
+    if (fence->memory && !(d->pages && host_pages_unfence(d->pages, fence->memory)))
         munmap((void *)(uintptr_t)fence->base, fence->reserved);
     *fence = (struct probe_fence){0};
 }
@@ -147,19 +149,31 @@ static void host_unfence(struct device *d, struct probe_fence *fence)
 
 /* Memory that is the process's own, in the machine or swapped out. Pages of files, code above all, come and go as
  * others need memory; swapped pages come back when they are touched. Neither is taken by whoever runs then. */
-static uint64_t host_held(struct device *d)
+static uint64_t sum_of_status(const char *path, const char *const *names)
 {
-    static const char *const own[] = {"RssAnon:", "RssShmem:", "VmSwap:"};
-    uint64_t kilobytes = 0;
+    uint64_t sum = 0;
     char line[128];
-    (void)d;
-    FILE *file = fopen("/proc/self/status", "re");
+    FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file))
-        for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-            if (strncmp(line, own[i], strlen(own[i])) == 0)
-                kilobytes += strtoull(line + strlen(own[i]), NULL, 10);
+        for (size_t i = 0; names[i]; i++)
+            if (strncmp(line, names[i], strlen(names[i])) == 0)
+                sum += strtoull(line + strlen(names[i]), NULL, 10);
     if (file)
         fclose(file);
+    return sum;
+}
+
+/* What plugins' own processes share with this one is counted here. */
+static uint64_t host_held(struct device *d)
+{
+    static const char *const own[] = {"RssAnon:", "RssShmem:", "VmSwap:", NULL}, *const theirs[] = {
+                                                                                     "RssAnon:", "VmSwap:", NULL};
+    uint64_t kilobytes = sum_of_status("/proc/self/status", own);
+    for (size_t i = 0; i < d->n_others; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/status", (int)d->others[i]);
+        kilobytes += sum_of_status(path, theirs);
+    }
     return kilobytes << 10;
 }
 

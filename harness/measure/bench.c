@@ -67,6 +67,18 @@ static int launch(void *context, size_t set, char *why)
     return e->contender->ops->launch(e->contender, e->state, set, why);
 }
 
+void entrant_wake(const struct entrant *entrant)
+{
+    if (entrant->contender->ops->wake)
+        entrant->contender->ops->wake(entrant->contender);
+}
+
+void entrant_rest(const struct entrant *entrant)
+{
+    if (entrant->contender->ops->rest)
+        entrant->contender->ops->rest(entrant->contender);
+}
+
 void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,
                   const char *reason)
 {

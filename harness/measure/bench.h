@@ -205,6 +205,10 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant);
 /* The same for a variant under trial: failure is returned in why[CUDAL2_WHY] and the entrant stays alive, not set up.
  */
 int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *variant, char *why);
+/* Around a launch that is timed: where the contender has a process of its own it is awake in between, whatever is
+ * launched; else each launch wakes it. */
+void entrant_wake(const struct entrant *entrant);
+void entrant_rest(const struct entrant *entrant);
 /* What the contender, set up, says of itself, into out; its name is on the stage page meanwhile. Returns the hook's
  * status. */
 int entrant_ask(const struct bench *bench, const struct entrant *entrant, char *out, size_t capacity);

@@ -92,10 +92,14 @@ static int time_once(struct bench *bench, struct entrant *entrant, enum timing t
      * at each launch, and a long cell would time sums that grow beyond all bounds. */
     if (problem_reads_c(&bench->problem) && !timed_renews(bench))
         code = timed_restore_c(bench, entrant, 0, err);
+    entrant_wake(entrant); /* ahead of new inputs: it could compute with them while it wakes */
     if (code == 0 && !timing_is_segment(timing))
         code = timed_renew(bench, entrant, cold, err);
     if (code == 0)
         code = time_unwatched(bench, entrant, timing, ns, err);
+    if (code == 0)
+        code = timed_read(bench, entrant, timing, *ns, err);
+    entrant_rest(entrant);
     return code == 0 ? timed_judge(bench, entrant, timing, *ns, err) : code;
 }
 
@@ -336,6 +340,15 @@ int segment_time(struct bench *bench, struct entrant *entrant, enum timing timin
     if (*gap_ns >= 0)
         *gap_ns = arrivals_wait(bench->device, *gap_ns);
     return time_once(bench, entrant, timing, is_cold(bench), ns, err);
+}
+
+int segment_time_work(struct bench *bench, const struct entrant *entrant, const struct device_work *work, size_t set,
+                      double *ns, struct error *err)
+{
+    entrant_wake(entrant);
+    int code = device_time_single(bench->device, bench->headline, work, set, ns, err);
+    entrant_rest(entrant);
+    return code;
 }
 
 int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *err)

@@ -88,4 +88,8 @@ int segment_prepare_null(struct bench *bench, const struct entrant *entrant, str
  * (warm), and the gap. *ns NaN where the device has none. */
 int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *err);
 
+/* One launch of work that launches the entrant, by the headline timing, which is no segment's; its process is awake. */
+int segment_time_work(struct bench *bench, const struct entrant *entrant, const struct device_work *work, size_t set,
+                      double *ns, struct error *err);
+
 #endif

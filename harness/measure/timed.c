@@ -13,19 +13,7 @@
 #include "measure/judge.h"
 #include "measure/row_check.h"
 #include "measure/spoil.h"
-
-struct timed {
-    struct random random;
-    void *pool;
-    struct probe_renewal renewal; /* the latest */
-    bool cold;                    /* of the cell's launches */
-    double products, products_ns; /* so far */
-    /* Of segments (timed_disturb): whether the latest is checked, with a row for certain, and since when it runs. */
-    bool chosen, row_due;
-    double since;
-    struct timed_cost cost;
-    double others_ns; /* disturbances of segments that are not checked */
-};
+#include "measure/timed_state.h"
 
 /* ---- the cell ---- */
 
@@ -61,7 +49,7 @@ static int fill_pool(struct bench *bench, struct timed *t, struct error *err)
                               .cols = 1};
     if (n == 0)
         return 0;
-    int code = d->ops->alloc(d, (size_t)n * dtype_bytes(bench->problem.dtype), &t->pool, err);
+    int code = device_alloc_own(d, (size_t)n * dtype_bytes(bench->problem.dtype), &t->pool, err);
     if (code == 0)
         code = d->ops->fill(d, t->pool, &fill, err);
     if (code == 0)
@@ -108,11 +96,6 @@ void timed_close(struct bench *bench)
 
 /* ---- before ---- */
 
-static const struct cudal2_operands *first_set(const struct bench *bench, const struct entrant *e)
-{
-    return operands_sets(bench->operands, e->contender->is.layout) + e->first_set;
-}
-
 /* What is kept of C of a set, where it is an input. */
 static void *input_of(const struct bench *bench, const struct entrant *e, size_t set)
 {
@@ -125,7 +108,7 @@ static int renew(struct bench *bench, const struct entrant *entrant, size_t set,
     struct timed *t = bench->timed;
     t->renewal = (struct probe_renewal){.problem = bench->problem,
                                         .layout = entrant->contender->is.layout,
-                                        .operands = first_set(bench, entrant) + set,
+                                        .operands = timed_first_set(bench, entrant) + set,
                                         .pool = t->pool,
                                         .spoil = spoil,
                                         .cold = t->cold,
@@ -162,111 +145,6 @@ int timed_restore_c(struct bench *bench, struct entrant *entrant, size_t set, st
         return 0;
     int code = operands_poison(bench->device, bench->operands, entrant->first_set + set, err);
     return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
-}
-
-/* ---- before a segment ---- */
-
-static double now_ns(const struct bench *bench)
-{
-    return (double)bench->device->ops->now(bench->device);
-}
-
-bool timed_chooses(struct bench *bench, const struct timed_cost *cost)
-{
-    if (bench->config->timed == TIMED_ALL || cost->checks < 1 || cost->runs < 1)
-        return true;
-    double share = TIMED_SEGMENT_SHARE * (cost->runs_ns / cost->runs) / fmax(cost->checks_ns / cost->checks, 1);
-    return random_unit(&bench->timed->random) < fmax(share, TIMED_SEGMENT_LEAST);
-}
-
-/* A candidate's rows are judged at moments that are drawn one after the other, more densely at the beginning: a short
- * cell has some as well. */
-static bool is_row_due(const struct bench *bench, struct entrant *e)
-{
-    struct timed_counts *counts = &e->timed;
-    if (!e->record->candidate || counts->launches < counts->due || !row_check_possible(bench, e))
-        return false;
-    uint64_t most = TIMED_ROW_GAP + counts->launches / TIMED_ROW_GAP_SHARE;
-    counts->due = counts->launches + 1 + random_below(&bench->timed->random, most);
-    return true;
-}
-
-/* The set of a timed launch that is drawn. */
-static size_t draw_set(const struct bench *bench, struct entrant *e, enum timing timing)
-{
-    struct timed *t = bench->timed;
-    const struct device_shape *shape = &bench_row(bench, e, timing)->shape;
-    if (!timing_is_segment(timing))
-        return 0;
-    unsigned visits = device_shape_visits(shape), visit = (unsigned)random_below(&t->random, visits);
-    unsigned each = shape->launches / visits, untimed = visit == 0 ? shape->primers : shape->again;
-    return device_shape_set(shape, visit, untimed + (unsigned)random_below(&t->random, each));
-}
-
-static int disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, bool sparse, struct error *err)
-{
-    struct timed *t = bench->timed;
-    enum probe_spoil spoil = sparse ? spoil_draw_some(&t->random) : spoil_draw(&t->random);
-    const struct probe_renewal renewal = {.problem = bench->problem,
-                                          .layout = entrant->contender->is.layout,
-                                          .operands = first_set(bench, entrant),
-                                          .pool = t->pool,
-                                          .spoil = spoil,
-                                          .sparse = sparse,
-                                          .seed = random_next(&t->random)};
-    return bench->device->probes->disturb(bench->device, &renewal, n, err);
-}
-
-int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err)
-{
-    return disturb_sets(bench, entrant, n, false, err);
-}
-
-/* Launches that are timed by themselves may have new inputs each time instead (timed_renew). */
-static bool is_disturbed(const struct bench *bench, enum timing timing)
-{
-    const struct probe_ops *probes = bench->device->probes;
-    return bench->timed != NULL && bench->judging && probes->disturb != NULL &&
-           (timing_is_segment(timing) || probes->renew == NULL);
-}
-
-bool timed_lets_put(const struct bench *bench)
-{
-    return is_disturbed(bench, bench->headline);
-}
-
-/* The trial that runs puts what the launch is to find, and judges it. */
-static int let_put(struct bench *bench, struct error *err)
-{
-    struct timed *t = bench->timed;
-    double start = now_ns(bench);
-    int code = bench->renewed(bench->renewed_context, err);
-    t->chosen = t->row_due = false;
-    t->since = 0;
-    t->others_ns += now_ns(bench) - start;
-    return code;
-}
-
-int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, bool always, struct error *err)
-{
-    struct timed *t = bench->timed;
-    bool alone = !timing_is_segment(timing);
-    if (!is_disturbed(bench, timing))
-        return 0;
-    if (bench->renewed != NULL)
-        return let_put(bench, err);
-    double start = now_ns(bench);
-    t->row_due = !alone && is_row_due(bench, entrant);
-    t->chosen = timed_chooses(bench, &t->cost) || t->row_due;
-    if (!t->chosen && !always) {
-        t->since = start;
-        return 0;
-    }
-    size_t n = alone ? 1 : bench_row(bench, entrant, timing)->shape.n_sets;
-    int code = disturb_sets(bench, entrant, n, spoil_is_sparse(bench), err);
-    t->since = now_ns(bench);
-    *(t->chosen ? &t->cost.checks_ns : &t->others_ns) += t->since - start;
-    return code;
 }
 
 /* ---- after ---- */
@@ -312,11 +190,12 @@ static int judge_reading(struct look *l, double ns, size_t n, struct error *err)
 }
 
 /* Read before anything else is done: who is not ready yet is to be found so. */
-static int read_spots(struct look *l, struct probe_spot *spots, double *found, size_t n, struct error *err)
+static int read_spots(const struct look *l, size_t n, struct error *err)
 {
     const struct cudal2_problem *p = &l->product.problem;
     struct device *d = l->bench->device;
     struct random *random = &l->bench->timed->random;
+    struct probe_spot *spots = l->bench->timed->spots;
     size_t bytes = dtype_bytes(p->dtype);
     uint64_t ldc = (uint64_t)problem_c(p).stride;
     unsigned char raw[TIMED_SPOTS_MOST][sizeof(float)];
@@ -328,7 +207,7 @@ static int read_spots(struct look *l, struct probe_spot *spots, double *found, s
         code = d->ops->download(d, raw[i], (const char *)l->product.operands->c + at * bytes, bytes, err);
     }
     for (size_t i = 0; i < n && code == 0; i++)
-        found[i] = (double)element_load(raw[i], p->dtype, 0);
+        l->bench->timed->found[i] = (double)element_load(raw[i], p->dtype, 0);
     return code;
 }
 
@@ -352,19 +231,14 @@ static int convict(const struct look *l, const char *verdict, struct error *err)
 
 static int look_at_spots(struct look *l, struct error *err)
 {
-    struct probe_spot spots[TIMED_SPOTS_MOST];
-    double found[TIMED_SPOTS_MOST];
+    struct timed *t = l->bench->timed;
     struct device *d = l->bench->device;
-    size_t n = count_spots(l);
     if (d->probes->spots == NULL)
         return 0;
-    double start = now_ns(l->bench);
-    int code = read_spots(l, spots, found, n, err);
+    int code = judge_reading(l, t->read_ns, t->n_spots, err);
     if (code == 0)
-        code = judge_reading(l, now_ns(l->bench) - start, n, err);
-    if (code == 0)
-        code = d->probes->spots(d, &l->product, spots, n, err);
-    return code == 0 ? convict(l, judge_spots(spots, found, n, l->allowed, l->why), err) : code;
+        code = d->probes->spots(d, &l->product, t->spots, t->n_spots, err);
+    return code == 0 ? convict(l, judge_spots(t->spots, t->found, t->n_spots, l->allowed, l->why), err) : code;
 }
 
 /* The share of launches that are projected. */
@@ -415,6 +289,18 @@ static int look_at_band(struct look *l, struct error *err)
     return convict(l, judge_band(&difference, (double)rows * (double)p->n, l->allowed, l->why), err);
 }
 
+/* The set of a timed launch that is drawn. */
+static size_t draw_set(const struct bench *bench, struct entrant *e, enum timing timing)
+{
+    struct timed *t = bench->timed;
+    const struct device_shape *shape = &bench_row(bench, e, timing)->shape;
+    if (!timing_is_segment(timing))
+        return 0;
+    unsigned visits = device_shape_visits(shape), visit = (unsigned)random_below(&t->random, visits);
+    unsigned each = shape->launches / visits, untimed = visit == 0 ? shape->primers : shape->again;
+    return device_shape_set(shape, visit, untimed + (unsigned)random_below(&t->random, each));
+}
+
 /* C of one set against its inputs, whoever wrote it last. */
 static int project(struct look *l, struct error *err)
 {
@@ -451,7 +337,7 @@ static int judge_row(struct look *l, struct error *err)
 static int judge_segment(struct look *l, enum timing timing, struct error *err)
 {
     struct timed *t = l->bench->timed;
-    double start = now_ns(l->bench);
+    double start = timed_now_ns(l->bench);
     bool chosen = t->chosen;
     if (t->since > 0) { /* else nothing was asked before it: a first estimate */
         t->cost.runs++;
@@ -467,27 +353,56 @@ static int judge_segment(struct look *l, enum timing timing, struct error *err)
     if (code == 0 && timing == bench_row_timing(l->bench))
         code = judge_row(l, err);
     t->cost.checks++;
-    t->cost.checks_ns += now_ns(l->bench) - start;
+    t->cost.checks_ns += timed_now_ns(l->bench) - start;
+    return code;
+}
+
+static struct look look_at(struct bench *bench, struct entrant *entrant, double ns)
+{
+    double allowed = judge_allowed(entrant);
+    return (struct look){.bench = bench,
+                         .entrant = entrant,
+                         .ns = ns,
+                         .allowed = allowed,
+                         .product = {.problem = bench->problem,
+                                     .layout = entrant->contender->is.layout,
+                                     .operands = timed_first_set(bench, entrant),
+                                     .floor = judge_floor(bench->problem.dtype, allowed),
+                                     .renewal = &bench->timed->renewal,
+                                     .input = input_of(bench, entrant, 0)}};
+}
+
+/* Whether the latest launch, timed by itself, is judged. */
+static bool is_judged_alone(const struct bench *bench, const struct entrant *entrant, enum timing timing)
+{
+    return bench->timed != NULL && bench->judging && !entrant->record->invalid && !timing_is_segment(timing) &&
+           bench->device->probes->renew != NULL;
+}
+
+int timed_read(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err)
+{
+    if (!is_judged_alone(bench, entrant, timing) || bench->device->probes->spots == NULL)
+        return 0;
+    struct timed *t = bench->timed;
+    timed_stir(bench);
+    struct look l = look_at(bench, entrant, ns);
+    t->n_spots = count_spots(&l);
+    double start = timed_now_ns(bench);
+    int code = read_spots(&l, t->n_spots, err);
+    t->read_ns = timed_now_ns(bench) - start;
     return code;
 }
 
 int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err)
 {
-    double allowed = judge_allowed(entrant);
-    struct look l = {.bench = bench, .entrant = entrant, .ns = ns, .allowed = allowed};
     if (bench->timed == NULL || !bench->judging)
         return 0;
     entrant->timed.launches++;
     if (entrant->record->invalid)
         return 0;
     timed_stir(bench);
-    l.product = (struct probe_product){.problem = bench->problem,
-                                       .layout = entrant->contender->is.layout,
-                                       .operands = first_set(bench, entrant),
-                                       .floor = judge_floor(bench->problem.dtype, allowed),
-                                       .renewal = &bench->timed->renewal,
-                                       .input = input_of(bench, entrant, 0)};
-    if (timing_is_segment(timing) || bench->device->probes->renew == NULL)
+    struct look l = look_at(bench, entrant, ns);
+    if (!is_judged_alone(bench, entrant, timing))
         return judge_segment(&l, timing, err);
     entrant->timed.judged++;
     int code = look_at_spots(&l, err);

@@ -71,7 +71,9 @@ bool timed_chooses(struct bench *bench, const struct timed_cost *cost);
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err);
 /* Where C is an input: C of that set holds it again, whatever launches without a check have made of it. */
 int timed_restore_c(struct bench *bench, struct entrant *entrant, size_t set, struct error *err);
-/* Behind it, once verification is over (a variant that races before is verified when it has won); it took `ns`.
+/* Right behind it, before its process stands still: reads elements of C at places that are drawn now. It took `ns`. */
+int timed_read(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err);
+/* Behind that, once verification is over (a variant that races before is verified when it has won).
  * EXIT_CODE_VERIFICATION with "wrong_result: why" when the output is wrong. */
 int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err);
 

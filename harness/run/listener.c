@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -17,6 +18,19 @@
 #include <unistd.h>
 
 #include "worker/spaces.h"
+
+static void add(struct listener *l, const struct cmsghdr *head)
+{
+    int fd;
+    memcpy(&fd, CMSG_DATA(head), sizeof fd);
+    if (l->together <= 0)
+        l->together = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event waits = {.events = EPOLLIN};
+    if (l->n < LISTENER_MOST && epoll_ctl(l->together, EPOLL_CTL_ADD, fd, &waits) == 0)
+        l->fds[l->n++] = fd;
+    else
+        close(fd);
+}
 
 /* One message of the worker's, or the end of them. */
 static void take_one(struct listener *l)
@@ -37,24 +51,27 @@ static void take_one(struct listener *l)
         return;
     }
     const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
-        memcpy(&l->fd, CMSG_DATA(head), sizeof l->fd);
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+        add(l, head);
+        return;
+    }
     close(l->socket);
     l->socket = 0;
 }
 
 void listener_take(struct listener *l)
 {
-    bool moved = l->moved != 0;
-    if (l->socket > 0)
-        take_one(l);
-    if (l->socket > 0 && !moved && l->moved)
-        take_one(l); /* what the process that it became has handed over already */
+    int before;
+    do {
+        before = l->n + (l->moved != 0);
+        if (l->socket > 0)
+            take_one(l);
+    } while (l->n + (l->moved != 0) > before);
 }
 
 int listener_wait_fd(const struct listener *l)
 {
-    int fd = l->fd > 0 ? l->fd : l->socket;
+    int fd = l->together > 0 ? l->together : l->socket;
     return fd > 0 ? fd : -1;
 }
 
@@ -99,29 +116,53 @@ static const char *words_of(const struct seccomp_data *call)
     }
 }
 
-bool listener_hear(const struct listener *l, struct listener_call *call)
+static bool hear(int fd, struct listener_call *call)
 {
-    struct pollfd ready = {.fd = l->fd, .events = POLLIN};
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
     struct seccomp_notif asked = {0};
-    if (l->fd <= 0 || poll(&ready, 1, 0) != 1 || !(ready.revents & POLLIN) ||
-        ioctl(l->fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0)
+    if (poll(&ready, 1, 0) != 1 || !(ready.revents & POLLIN) || ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0)
         return false;
     call->id = asked.id;
+    call->fd = fd;
     call->thread = (pid_t)asked.pid;
     snprintf(call->what, sizeof call->what, "%s", words_of(&asked.data));
     return true;
 }
 
-void listener_refuse(const struct listener *l, const struct listener_call *call)
+bool listener_hear(const struct listener *l, struct listener_call *call)
+{
+    bool heard = false;
+    for (int i = 0; i < l->n && !heard; i++)
+        heard = hear(l->fds[i], call);
+    return heard;
+}
+
+bool listener_is_launching(const struct listener_call *call)
+{
+    char path[64], line[128];
+    int first = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)call->thread);
+    FILE *file = fopen(path, "re");
+    while (file && first < 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "Tgid: %d", &first) != 1)
+            first = -1;
+    if (file)
+        fclose(file);
+    return first == (int)call->thread;
+}
+
+void listener_refuse(const struct listener_call *call)
 {
     struct seccomp_notif_resp answer = {.id = call->id, .error = -EPERM};
-    (void)ioctl(l->fd, SECCOMP_IOCTL_NOTIF_SEND, &answer); /* the thread may be gone */
+    (void)ioctl(call->fd, SECCOMP_IOCTL_NOTIF_SEND, &answer); /* the thread may be gone */
 }
 
 void listener_close(struct listener *l)
 {
-    if (l->fd > 0)
-        close(l->fd);
+    for (int i = 0; i < l->n; i++)
+        close(l->fds[i]);
+    if (l->together > 0)
+        close(l->together);
     if (l->socket > 0)
         close(l->socket);
     *l = (struct listener){0};

@@ -215,6 +215,7 @@ static void slot_ended(struct slot *slot, struct slot_event *event)
 {
     struct process_end end;
     char reason[DEATH_REASON_MAX];
+    int plugin_end = stage_page_plugin_end(slot->process.page);
     if (!process_ending(&slot->process)) {
         slot_condemn(slot, event, "tamper_suspected", written);
         return;
@@ -223,6 +224,8 @@ static void slot_ended(struct slot *slot, struct slot_event *event)
         slot_condemn(slot, event, "crash", "the worker is dying and does not end");
         return;
     }
+    if (!end.signalled && end.number == PROTOCOL_PLUGIN_ENDED)
+        process_describe_end(plugin_end, &end);
     slot_release(slot, SLOT_EMPTY);
     const struct death death = {&end, slot->now.stage, memory_oom_kills() > slot->oom_kills};
     const char *verdict = death_verdict(&death, reason);
@@ -398,8 +401,8 @@ static bool hears_tampering(struct slot *slot, struct slot_event *event)
     char reason[RECORD_REASON_MAX];
     process_follow(&slot->process);
     for (int i = 0; i < ANSWERS_MOST && listener_hear(&slot->process.listener, &call); i++) {
-        if (call.thread != slot->process.pid) {
-            listener_refuse(&slot->process.listener, &call);
+        if (!listener_is_launching(&call)) {
+            listener_refuse(&call);
             continue;
         }
         (void)refresh(slot); /* the page stands still: its writer waits for an answer, and gets none */

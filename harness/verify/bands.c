@@ -45,7 +45,7 @@ int bands_make(struct device *d, const struct bands_request *request, struct ban
     *out = (struct bands){.problem = *p, .n = band_count(p), .rows = band_rows(p)};
     void *memory = NULL;
     draw(out, request->seed);
-    int code = d->ops->alloc(d, (size_t)bands_bytes(p), &memory, err);
+    int code = device_alloc_own(d, (size_t)bands_bytes(p), &memory, err);
     out->reference = memory;
     struct cudal2_problem band = *p;
     const struct matrix_extent a = problem_a(p), c = problem_c(p);

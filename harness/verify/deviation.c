@@ -25,7 +25,7 @@ int normal_prepare(struct bench *bench, uint64_t seed, struct normal_case *out, 
     const struct operands_values values = {FILL_SPREAD, seed, 0};
     int code = operands_fill_alike(d, bench->operands, &values, out->set, err);
     if (code == 0)
-        code = d->ops->alloc(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);
+        code = device_alloc_own(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);
     out->reference = memory;
     if (code == 0)
         code = d->ops->reference(d, p, layout, bands.operands, out->reference, err);

@@ -109,7 +109,7 @@ int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, st
     const struct operands_values values = {FILL_BINARY, seed, out->density};
     int code = operands_fill_alike(d, bench->operands, &values, out->set, err);
     if (code == 0)
-        code = d->ops->alloc(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);
+        code = device_alloc_own(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);
     out->reference = memory;
     if (code == 0)
         code = make_reference(bench, out, err);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "measure/segment.h"
 #include "measure/timed.h"
 #include "stats/interval.h"
 
@@ -85,7 +86,7 @@ static int time_launch(struct novel *v, double *ns, struct error *err)
     struct device *d = t->bench->device;
     int code = timing_is_segment(t->bench->headline)
                    ? d->ops->measure(d, v->segment, ns, err)
-                   : device_time_single(d, t->bench->headline, &t->entrant->work, t->set, ns, err);
+                   : segment_time_work(t->bench, t->entrant, &t->entrant->work, t->set, ns, err);
     v->ended_ns = d->ops->now(d);
     return code;
 }
@@ -118,11 +119,13 @@ static int time_on(struct novel *v, uint64_t seed, bool is_new, double *ns, stru
 {
     struct timed_check *t = v->trial;
     bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
+    entrant_wake(t->entrant); /* ahead of new inputs */
     int code = put_inputs(t, seed, err);
     if (code == 0)
         keep_pause(v, is_new);
     if (code == 0)
         code = time_launch(v, ns, err);
+    entrant_rest(t->entrant);
     return code == 0 ? timed_check_judge(t, t->set, err) : code;
 }
 

@@ -388,7 +388,6 @@ static int run_segment_between(struct timed_check *t, const struct device_work *
 
 static int run_between(struct timed_check *t, const struct device_work *work, unsigned length, struct error *err)
 {
-    struct device *d = t->bench->device;
     double ns, spent = 0;
     int code = 0;
     if (timing_is_segment(t->bench->headline))
@@ -396,7 +395,7 @@ static int run_between(struct timed_check *t, const struct device_work *work, un
     for (unsigned i = 0; i < length && code == 0; i++) {
         if (i >= BETWEEN_SINGLE_LEAST && spent > BETWEEN_SINGLE_NS)
             break;
-        code = device_time_single(d, t->bench->headline, work, i % t->entrant->n_sets, &ns, err);
+        code = segment_time_work(t->bench, t->entrant, work, i % t->entrant->n_sets, &ns, err);
         spent += ns;
     }
     return code;

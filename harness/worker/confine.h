@@ -43,6 +43,7 @@ struct confinement {
     bool wanted[CONFINE_PARTS];
     bool in_force[CONFINE_PARTS];
     int landlock_abi;                       /* 0: none */
+    bool apart;                             /* plugins run in processes of their own (apart.h) */
     bool listened;                          /* the supervisor is told of the calls that no library makes */
     int listener_socket;                    /* where it listens; -1: nobody does */
     struct host_span operands;              /* what nobody may change of the memory; to 0: nothing */

@@ -22,6 +22,7 @@
 struct stage_page {
     _Atomic uint64_t count;
     struct stage_note notes[2];
+    _Atomic int plugin_end;
 };
 
 static int map(int fd, struct stage_page **out)
@@ -72,6 +73,16 @@ void stage_page_write(struct stage_page *page, const char *contender, const char
     note->count = count + 1;
     atomic_store_explicit(&page->count, count + 1, memory_order_release);
     note->counted_ns = clock_now_ns(); /* a writer may lose the processor before it counts, for however long */
+}
+
+void stage_page_write_plugin_end(struct stage_page *page, int status)
+{
+    atomic_store_explicit(&page->plugin_end, status, memory_order_release);
+}
+
+int stage_page_plugin_end(const struct stage_page *page)
+{
+    return atomic_load_explicit(&page->plugin_end, memory_order_acquire);
 }
 
 /* A contender could scribble on the page: what is read must still be a line of text. */

@@ -39,6 +39,11 @@ void stage_page_unmap(struct stage_page *page); /* NULL is fine */
 
 /* One process writes at a time. */
 void stage_page_write(struct stage_page *page, const char *contender, const char *stage, double seconds);
+/* How a plugin's own process ended (as waitpid says it), when the worker that had it ends with PROTOCOL_PLUGIN_ENDED;
+ * 0: none did. */
+void stage_page_write_plugin_end(struct stage_page *page, int status);
+int stage_page_plugin_end(const struct stage_page *page);
+
 /* The latest complete note. False when the writer was too quick to read it; then *out is as it was. Strings are
  * terminated and printable whatever was written. */
 bool stage_page_read(const struct stage_page *page, struct stage_note *out);

@@ -16,6 +16,7 @@
 #include "contender/module.h"
 #include "measure/ranges.h"
 #include "verify/rivals.h"
+#include "worker/apart.h"
 #include "worker/audit.h"
 #include "worker/confine.h"
 #include "worker/environment.h"
@@ -48,6 +49,7 @@ struct worker {
     struct confinement confinement;
     struct process_state process;
     struct host_threads threads;
+    struct apart apart;
     char stage[STAGE_NAME_MAX]; /* what is on the page */
     uint64_t marked_ns;         /* when the part of the start that is going on began */
     cJSON *start_seconds;       /* owned until the environment has it; of the parts so far */
@@ -176,20 +178,6 @@ static enum cudal2_dtype dtype_of(const struct worker *w)
     return config_dtype(&w->config, w->device->info.device_bit == CUDAL2_ON_CUDA);
 }
 
-/* All that the tables depend on, but for what is in their files. */
-static void digest_tuned(const struct tuned_request *request, char hex[DIGEST_HEX])
-{
-    struct digest d;
-    const uint32_t numbers[] = {request->none, request->force, (uint32_t)request->dtype, request->accumulates,
-                                request->modes};
-    digest_start(&d);
-    digest_add(&d, numbers, sizeof numbers);
-    digest_add_string(&d, request->directory ? request->directory : "");
-    for (size_t i = 0; request->files && request->files[i]; i++)
-        digest_add_string(&d, request->files[i]);
-    digest_finish(&d, hex);
-}
-
 /* The tuning tables; a machine without a kernel directory has none of its own. They are some megabytes of JSON: a
  * worker that starts again keeps those that it has. */
 static int open_tuned(struct worker *w, const struct start_request *start, struct error *err)
@@ -207,7 +195,7 @@ static int open_tuned(struct worker *w, const struct start_request *start, struc
         .accumulates = config_accumulates(&w->config, dtype_of(w)),
         .modes = w->config.modes,
     };
-    digest_tuned(&request, key);
+    tuned_request_digest(&request, key);
     if (strcmp(key, w->tuned_key) == 0)
         return 0;
     tuned_tables_close(&w->tuned);
@@ -238,7 +226,8 @@ static int open_machine(struct worker *w, const struct start_request *start, str
     end_part(w, "device");
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     ranges_open();
-    confine_keeping(&w->confinement, w->device); /* the driver is up; from here on strangers' code runs */
+    if (apart_or_confine(&w->apart, &(struct apart_request){w->device, &w->confinement, w->page, w->config.apart}, err))
+        return err->code;
     if (w->device->info.device_bit & CUDAL2_ON_CUDA) {
         w->ranker = ranker_open(&w->device->info, precompile_threads());
         stack_guard_top(NULL, 0); /* what could be moved by this is not device time */
@@ -266,9 +255,11 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         .loading_context = w,
         .refused = refused,
         .n_refused = start->n_refused,
+        .processes = w->apart.processes,
     };
     if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
+    apart_note(&w->apart, &w->confinement);
     check_loaded(w);
     end_part(w, "contenders");
     return check_copied(w, err);
@@ -390,7 +381,7 @@ static int start_again(struct worker *w, const cJSON *message, struct error *err
 {
     tell_stage(w, "", "start", READY_SECONDS);
     forget_start(w);
-    return start_with(w, message, err);
+    return apart_begin_anew(&w->apart, err) ? err->code : start_with(w, message, err);
 }
 
 /* ---- cells ---- */
@@ -486,6 +477,7 @@ int worker_main(char *const arguments[])
         _exit(code); /* closing a lost device or its libraries may hang or crash and helps nobody */
     }
     forget_start(w);
+    apart_close(&w->apart);
     if (w->device)
         audit_memory_free(&w->kept, w->device);
     if (w->watcher) /* while the context that it records is there */

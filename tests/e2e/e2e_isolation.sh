@@ -13,11 +13,11 @@ of() { # of PLUGIN: the journal and what was printed are those of its run from h
     printed=$results/$1/err
 }
 
-begin() { # begin PLUGIN: a run with this candidate
+begin() { # begin PLUGIN [MEMBERS]: a run with this candidate, and these members of the config
     of "$1"
     rm -rf "${results:?}/$1"
     mkdir "$results/$1"
-    config "$results/$1/c.json" "$shapes" '"offline"' "\"$plugins/bad_$1.so\"" "$stop"
+    config "$results/$1/c.json" "$shapes" '"offline"' "\"$plugins/bad_$1.so\"" "$stop${2:+, $2}"
     limits "$results/$1/c.json"
     CUDAL2_REACH=$journal timeout -k 5 120 "$bench" run --config "$results/$1/c.json" --device cpu --output "$results/$1/r.json" \
         >"$results/$1/out" 2>"$printed" </dev/null
@@ -62,6 +62,9 @@ expect_text "$journal" '"reason":"no sign of life for [0-9.]+ s in stage setup .
 ended teardown 2
 status_is bad-teardown-nn hang '[a-z]+' # checks tear down too
 ended quit 0
+expect_no_text "$printed" "did not end well" "quit: nobody waits for a process that hangs at its exit"
+begin quit '"verify": {"apart": false}'
+ended quit 0
 expect_text "$printed" "^note: cpu: the worker did not end well, in stage quit: hang" "quit: a note says so"
 
 # --- reaching out ---
@@ -102,7 +105,7 @@ for pid in $(stray_pids); do kill -9 "$pid"; done
 export CUDAL2_ISOLATION=off
 one reach 2
 expect_text "$journal" '"reason":" memory.* journal .*network survival files' "reach: everything is, without isolation"
-expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"namespaces":false,"processes":false,"user":false,"temporary":false,"listened":false\}' "and the record says that it was off"
+expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"namespaces":false,"processes":false,"user":false,"temporary":false,"listened":false,"apart":true\}' "and the record says that it was off"
 export CUDAL2_ISOLATION=some
 run --config "$results/reach/c.json" --device cpu --output "$results/r.json"
 expect_code 64 "a mistyped CUDAL2_ISOLATION is refused"

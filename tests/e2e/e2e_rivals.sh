@@ -15,10 +15,10 @@ verdict $? "nobody is named" "$(grep rival_disturbed "$work/r.journal.jsonl" | h
 run --config "$work/c.json" --device cpu --output "$work/r.json" --resume
 expect_code 0 "--resume of it has nothing to do"
 
-# A baseline that takes much longer beside one plugin, and as long as ever beside another.
+# A baseline that takes much longer beside one plugin, in one process, and as long as ever beside another.
 for name in thief bystander; do
     cp "$plugins/steady.so" "$work/$name.so"
-    config "$work/$name.json" "$shapes" '"offline"' "\"$work/$name.so\"" "$stop, \"verify\": {\"rivals\": 2}"
+    config "$work/$name.json" "$shapes" '"offline"' "\"$work/$name.so\"" "$stop, \"verify\": {\"rivals\": 2, \"apart\": false}"
     sed -i "s#\"baselines\": \[[^]]*\]#\"baselines\": [\"$plugins/swayed.so\"]#" "$work/$name.json"
     run --config "$work/$name.json" --device cpu --output "$work/$name-out.json"
     told=$(grep -o '"status":"rival_disturbed","reason":"[^"]*"' "$work/$name-out.journal.jsonl" | head -1)

@@ -243,6 +243,7 @@ static int slow_start(void *state, size_t set, char *why)
 
 static const struct redteam_row rows[] = {
     {"plain", .launch = honest_launch},
+    {"twin", .launch = honest_launch}, /* beside whom others are timed that multiply as it does */
     {"says-it-syncs", .flags = CUDAL2_SYNCS | CUDAL2_NO_CAPTURE},
     {"thread-pool", .setup = pool_setup, .launch = pool_launch, .teardown = pool_teardown},
     {"thread-each", .launch = thread_each},

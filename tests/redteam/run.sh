@@ -1,6 +1,7 @@
 #!/bin/bash
 # run.sh TABLE [OUT]: the red team. Runs every contender of the table in a run of its own beside an honest baseline, holds its
 # verdict against the one the table asks for, and prints the table of the README: caught of tried, false accusations of honest.
+# `disarmed` among the wanted verdicts: it may be ok too where it gains nothing, which its interval over the baseline says.
 # OUT (default: a temporary directory) gets <table>.md, <table>.json and the journals. Exit 0: all caught, nobody accused.
 # REDTEAM_DEVICE (cpu), REDTEAM_PLUGINS (where the contenders are), REDTEAM_BASELINE (a family or a .so), REDTEAM_ONLY (names),
 # REDTEAM_SEED (11), REDTEAM_CONFIG (further members of the config, as JSON).
@@ -24,15 +25,16 @@ stop=$(sed -n 's/^# stop: //p' "$table")
 beside=$(sed -n 's/^# baseline: //p' "$table") # of another dtype than honest.so has
 baseline=${REDTEAM_BASELINE:-${beside:+$contenders/$beside.so}}
 baseline=${baseline:-$(dirname "$bench")/tests/plugins/honest.so}
+members=$(sed -n 's/^# config: //p' "$table")
 [ -n "$stop" ] || stop='"min_blocks": 16, "look_every": 8, "max_blocks": 24, "max_cell_seconds": 5'
-tried=0 caught=0 honest=0 accused=0 baseline_faults=0
+tried=0 caught=0 disarmed=0 honest=0 accused=0 baseline_faults=0
 
 config() { # config CANDIDATE
     cat <<END
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "redteam", "shapes": [$shape], $types, "layouts": ["nn"],
  "modes": ["offline"], "baselines": ["$baseline"], "candidates": ["$1"],
  "stop": {$stop, "group_blocks": ${group:-4}},
- "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 3, "tune_seconds": 20}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
+ "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 3, "tune_seconds": 20}${members:+, $members}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
 END
 }
 
@@ -80,9 +82,21 @@ contender_path() { # contender_path NAME SOURCE: its own .so, or the source's un
     cp "$contenders/$2.so" "$work/$1.so" && echo "$work/$1.so"
 }
 
-judge() { # judge WANTED VERDICT: "caught", "missed", "fine" or "accused"
+GAIN_MOST=1.1 # lower end of the speedup's interval: what gains more than noise is no longer without effect
+
+gains_nothing() { # gains_nothing RESULT
+    "$bench" report "$1" --format pairs 2>/dev/null | awk -F, -v most="$GAIN_MOST" '
+        NR > 1 { pairs++; if ($13 + 0 > most) gained = 1 }
+        END { exit !(pairs > 0 && !gained) }'
+}
+
+judge() { # judge WANTED VERDICT RESULT: "caught", "disarmed", "missed", "fine" or "accused"
+    case "|$1||$2|" in
+    "|ok||ok|") echo fine; return ;;
+    "|ok||"*) echo accused; return ;;
+    *'|disarmed|'*'|ok|') gains_nothing "$3" && echo disarmed || echo missed; return ;;
+    esac
     case "|$1|" in
-    '|ok|') [ "$2" = ok ] && echo fine || echo accused ;;
     *"|$2|"*) echo caught ;;
     *) echo missed ;;
     esac
@@ -99,9 +113,10 @@ try() { # try NAME SOURCE WANTED WHAT
     tenths=$(((${EPOCHREALTIME//[.,]/} - start + 50000) / 100000))
     IFS='|' read -r verdict stage reason <<<"$(outcome "$out/$name.journal.jsonl" 1 2>/dev/null)"
     IFS='|' read -r base _ <<<"$(outcome "$out/$name.journal.jsonl" 0 2>/dev/null)"
-    judged=$(judge "$wanted" "${verdict:-none}")
+    judged=$(judge "$wanted" "${verdict:-none}" "$out/$name.json")
     case $judged in
     caught) tried=$((tried + 1)) caught=$((caught + 1)) ;;
+    disarmed) tried=$((tried + 1)) disarmed=$((disarmed + 1)) ;;
     missed) tried=$((tried + 1)) ;;
     fine) honest=$((honest + 1)) ;;
     accused) honest=$((honest + 1)) accused=$((accused + 1)) ;;
@@ -114,7 +129,7 @@ try() { # try NAME SOURCE WANTED WHAT
         "$separator" "$name" "$(escape "$what")" "$wanted" "${verdict:-none}" "$stage" "$(escape "$reason")" "$code" "$judged" "${base:-none}" $((tenths / 10)) $((tenths % 10)) >>"$out/$name_of_table.json"
     separator=,
     case $judged in
-    caught | fine) echo "ok - $name: ${verdict:-none}${stage:+ at $stage}" ;;
+    caught | disarmed | fine) echo "ok - $name: ${verdict:-none}${stage:+ at $stage}" ;;
     *)
         echo "not ok - $name: ${verdict:-none}${stage:+ at $stage}${reason:+: $reason} (expected $wanted), exit status $code"
         tail -3 "$work/$name.log" | sed 's/^/#     /'
@@ -133,9 +148,9 @@ while read -r name source wanted what; do
     [ -n "${REDTEAM_ONLY:-}" ] && case " $REDTEAM_ONLY " in *" $name "*) ;; *) continue ;; esac
     try "$name" "$source" "$wanted" "$what"
 done <"$table"
-summary="$caught of $tried caught, $accused of $honest honest contenders accused, $baseline_faults of $((tried + honest)) baselines accused"
+summary="$caught of $tried caught, $disarmed without effect, $accused of $honest honest contenders accused, $baseline_faults of $((tried + honest)) baselines accused"
 printf '\n%s.\n' "$summary" >>"$out/$name_of_table.md"
-printf '\n ], "tried": %d, "caught": %d, "honest": %d, "accused": %d, "baselines_accused": %d}\n' \
-    "$tried" "$caught" "$honest" "$accused" "$baseline_faults" >>"$out/$name_of_table.json"
+printf '\n ], "tried": %d, "caught": %d, "disarmed": %d, "honest": %d, "accused": %d, "baselines_accused": %d}\n' \
+    "$tried" "$caught" "$disarmed" "$honest" "$accused" "$baseline_faults" >>"$out/$name_of_table.json"
 echo "$summary"
-[ "$caught" -eq "$tried" ] && [ "$accused" -eq 0 ] && [ "$baseline_faults" -eq 0 ] && [ $((tried + honest)) -gt 0 ]
+[ $((caught + disarmed)) -eq "$tried" ] && [ "$accused" -eq 0 ] && [ "$baseline_faults" -eq 0 ] && [ $((tried + honest)) -gt 0 ]

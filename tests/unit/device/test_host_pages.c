@@ -7,8 +7,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "device/device.h"
@@ -229,6 +231,63 @@ static void what_the_device_gives_lies_there(void **state)
 
 #define ON_PAGES(test) cmocka_unit_test_setup_teardown(test, open_pages, close_pages)
 
+/* ---- shared with processes that are forked ---- */
+
+/* The signal that a child dies of which writes there, 0 if it lives. */
+static int signal_of_writing(volatile char *where)
+{
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        *where = 42;
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void blocks_are_shared_where_asked(void **state)
+{
+    char *own = host_pages_take(pages, 10);
+    (void)state;
+    own[0] = 1;
+    assert_int_equal(signal_of_writing(own), 0);
+    assert_int_equal(own[0], 1);
+    assert_int_equal(host_pages_share(pages), -1); /* there is a block */
+    assert_false(host_pages_are_shared(pages));
+    assert_true(host_pages_give(pages, own));
+    assert_int_equal(host_pages_share(pages), 0);
+    assert_true(host_pages_are_shared(pages));
+    assert_int_equal(host_pages_span(pages).from % HOST_PAGES_ALIGNMENT, 0);
+    char *shared = host_pages_take(pages, 10);
+    shared[0] = 1;
+    assert_int_equal(signal_of_writing(shared), 0);
+    assert_int_equal(shared[0], 42);
+    assert_true(host_pages_give(pages, shared));
+    assert_int_equal(*(char *)host_pages_take(pages, 10), 0); /* given back to the machine */
+}
+
+static void a_shared_fence_borders_on_nothing(void **state)
+{
+    (void)state;
+    assert_null(host_pages_fence(pages, 256, true)); /* not shared: others make these */
+    assert_int_equal(host_pages_share(pages), 0);
+    char *end = host_pages_fence(pages, 256, true), *start = host_pages_fence(pages, 256, false);
+    assert_int_equal(signal_of_writing(end + 255), 0);
+    assert_int_equal(end[255], 42);
+    assert_int_equal(signal_of_writing(end + 256), SIGSEGV);
+    assert_int_equal(signal_of_writing(start), 0);
+    assert_int_equal(signal_of_writing(start - 1), SIGSEGV);
+    assert_non_null(host_pages_fence(pages, 1, true));
+    assert_null(host_pages_fence(pages, 1, true)); /* three at once */
+    assert_true(host_pages_unfence(pages, end));
+    assert_false(host_pages_unfence(pages, end));
+    end = host_pages_fence(pages, 256, true);
+    assert_int_equal(end[255], 0);
+    assert_null(host_pages_fence(pages, UINT64_MAX / 2, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +301,8 @@ int main(void)
         ON_PAGES(a_spoiled_stretch_is_replaced),
         cmocka_unit_test(a_stretch_that_is_kept_outlives_its_device),
         cmocka_unit_test(what_the_device_gives_lies_there),
+        ON_PAGES(blocks_are_shared_where_asked),
+        ON_PAGES(a_shared_fence_borders_on_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

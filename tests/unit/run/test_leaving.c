@@ -232,26 +232,6 @@ static void test_an_end_that_is_not_well(void **state)
     assert_int_equal(t.n_notes, usual + 1);
 }
 
-/* Whoever came ahead and died is missed when his task begins; the other device does all. */
-static void test_who_comes_ahead_may_die(void **state)
-{
-    (void)state;
-    t.spec.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}, .on_cuda = true};
-    assert_int_equal(go("firstauditor=exit7"), 0);
-    struct journal_view v = complete_view();
-    free_view(&v);
-    assert_true(audits() >= 2); /* he, and the other one, who may come again for a cell that he had taken */
-    assert_int_equal(starts(), 2);
-}
-
-static void test_nobody_comes_up(void **state)
-{
-    (void)state;
-    assert_int_equal(go("auditor=crash"), 0);
-    assert_int_equal(audits(), 2);
-    assert_non_null(strstr(t.last_note, "where the time went"));
-}
-
 #define TWO(name) cmocka_unit_test_setup_teardown(name, set_up_two, tear_down_feed)
 #define RUN(name) cmocka_unit_test_setup_teardown(name, set_up_gpu, tear_down_gpu)
 
@@ -268,8 +248,6 @@ int main(int argc, char **argv)
         RUN(test_a_run_goes_on_beside_an_end),
         RUN(test_a_stop_starts_nobody),
         RUN(test_an_end_that_is_not_well),
-        RUN(test_who_comes_ahead_may_die),
-        RUN(test_nobody_comes_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

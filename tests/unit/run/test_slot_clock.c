@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #include "base/clock.h"
 #include "run/slot.h"
 #include "run/worker_directory.h"
+#include "worker/protocol.h"
 
 /* The page's layout (stage_page.c), to write what no sound worker writes. */
 struct page {
@@ -207,7 +209,7 @@ static void who_made_a_denied_call_is_named(void **state)
     for (int i = 0; i < 20; i++) {
         struct error err;
         assert_int_equal(stage_page_create(&slot.process.page, &page_fd, &err), 0);
-        slot.process.listener = (struct listener){.fd = dup(fd)};
+        slot.process.listener = (struct listener){.fds = {dup(fd)}, .n = 1};
         slot.process.pid = fork();
         if (slot.process.pid == 0) {
             stage_page_write(slot.process.page, "cheat-nn", "measure", 60);
@@ -229,6 +231,36 @@ static void who_made_a_denied_call_is_named(void **state)
     close(fd);
 }
 
+/* The worker says that a plugin's own process has ended, and the page how. */
+static void the_end_of_a_plugin_is_the_end_of_its_worker(void **state)
+{
+    struct slot_event event = {0};
+    struct error err;
+    int pair[2];
+    (void)state;
+    slot_kill(&slot);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(stage_page_create(&slot.process.page, &page_fd, &err), 0);
+    stage_page_write(slot.process.page, "a-nn", "measure", 60);
+    slot.process.pid = fork();
+    if (slot.process.pid == 0) {
+        stage_page_write_plugin_end(slot.process.page, SIGSEGV);
+        _exit(PROTOCOL_PLUGIN_ENDED);
+    }
+    close(pair[1]); /* the child has it */
+    slot.process.fd = pair[0];
+    slot.reader = (struct line_reader){.fd = pair[0]};
+    slot.state = SLOT_BUSY;
+    for (int i = 0; i < 1000 && event.kind != SLOT_LOST; i++) {
+        slot_look(&slot, &event);
+        usleep(1000);
+    }
+    assert_int_equal(event.kind, SLOT_LOST);
+    assert_string_equal(event.verdict, "crash");
+    assert_non_null(strstr(event.reason, "signal 11"));
+    slot_event_free(&event);
+}
+
 /* Its thread stands still until it is answered. */
 static void a_call_waits_for_its_answer(void **state)
 {
@@ -242,13 +274,13 @@ static void a_call_waits_for_its_answer(void **state)
     pid_t pid = fork();
     if (pid == 0)
         _exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == -1 && errno == EPERM && write(written[1], "x", 1) == 1 ? 0 : 1);
-    const struct listener l = {.fd = fd};
+    const struct listener l = {.fds = {fd}, .n = 1};
     assert_int_equal(poll(&asked, 1, 10000), 1);
     assert_true(listener_hear(&l, &call));
     assert_int_equal(call.thread, pid);
     struct pollfd gone_on = {.fd = written[0], .events = POLLIN};
     assert_int_equal(poll(&gone_on, 1, 30), 0);
-    listener_refuse(&l, &call);
+    listener_refuse(&call);
     assert_int_equal(poll(&gone_on, 1, 10000), 1);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     close(written[0]);
@@ -322,6 +354,7 @@ int main(void)
         ON_SLOT(nobody_is_named_where_several_ran),
         ON_SLOT(a_machine_that_stood_still_is_no_hang),
         ON_SLOT(who_made_a_denied_call_is_named),
+        ON_SLOT(the_end_of_a_plugin_is_the_end_of_its_worker),
         cmocka_unit_test(a_call_waits_for_its_answer),
         cmocka_unit_test(directories_go_with_their_workers),
         cmocka_unit_test(abandoned_directories_are_removed),

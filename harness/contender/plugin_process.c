@@ -1,0 +1,184 @@
+/*
+ * plugin_process.c - forks the processes that plugins run in, stops them, has them go on, and waits for their answers.
+ * Relies on plugin_server.c for what they do. Called by worker.c, registry.c and plugin_remote.c.
+ */
+#include "contender/plugin_process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "contender/plugin_server.h"
+
+#define LOOKS_EACH 4096u /* looks at the answer between two at whether the process is there */
+
+struct plugin_process {
+    struct plugin_processes *all;
+    struct plugin_mailbox *mailbox;
+    pid_t pid;
+    uint32_t asked; /* number of the latest question */
+    unsigned awake; /* calls of wake without one of rest */
+};
+
+struct plugin_processes {
+    struct plugin_processes_request request;
+    size_t n;
+    struct plugin_process list[PLUGIN_PROCESSES_MOST];
+};
+
+/* ---- the end of one ---- */
+
+static void end(struct plugin_process *p, int status)
+{
+    p->pid = 0;
+    p->all->request.ended(p->all->request.context, status);
+    _exit(EXIT_CODE_INTERNAL); /* nobody is there to answer */
+}
+
+/* Its state changes are waited for with `options`. */
+static void look_after(struct plugin_process *p, int options)
+{
+    int status = 0;
+    pid_t got;
+    do
+        got = waitpid(p->pid, &status, options);
+    while (got < 0 && errno == EINTR);
+    if (got == p->pid && !WIFSTOPPED(status))
+        end(p, status);
+}
+
+/* ---- awake and stopped ---- */
+
+static void wait_for_answer(struct plugin_process *p)
+{
+    const struct plugin_mailbox *m = p->mailbox;
+    for (unsigned i = 1; atomic_load_explicit(&m->answer.number, memory_order_acquire) != p->asked; i++) {
+        plugin_wait_a_moment(i, p->all->request.alone);
+        if (i % LOOKS_EACH == 0)
+            look_after(p, WNOHANG);
+    }
+}
+
+static void put_question(struct plugin_process *p, const struct mailbox_question *question)
+{
+    struct mailbox_question *q = &p->mailbox->question;
+    q->hook = question->hook;
+    q->contender = question->contender;
+    q->capacity = question->capacity;
+    q->state = question->state;
+    q->set = question->set;
+    atomic_store_explicit(&q->number, ++p->asked, memory_order_release);
+}
+
+void plugin_process_wake(struct plugin_process *p)
+{
+    const struct mailbox_question hello = {.hook = MAILBOX_HELLO};
+    if (p->awake++ > 0)
+        return;
+    kill(p->pid, SIGCONT);
+    put_question(p, &hello);
+    wait_for_answer(p);
+}
+
+void plugin_process_rest(struct plugin_process *p)
+{
+    if (--p->awake > 0)
+        return;
+    kill(p->pid, SIGSTOP);
+    look_after(p, WUNTRACED);
+}
+
+int plugin_process_ask(struct plugin_process *p, const struct mailbox_question *question)
+{
+    bool sleeps = p->awake == 0;
+    if (sleeps)
+        plugin_process_wake(p);
+    put_question(p, question);
+    wait_for_answer(p);
+    int status = p->mailbox->answer.status;
+    if (sleeps)
+        plugin_process_rest(p);
+    return status;
+}
+
+struct plugin_mailbox *plugin_process_mailbox(const struct plugin_process *p)
+{
+    return p->mailbox;
+}
+
+/* ---- their beginning ---- */
+
+/* In the process: it gives up the other plugins' mailboxes first. */
+static void enter_apart(void *context)
+{
+    struct plugin_process *p = context;
+    struct plugin_processes *all = p->all;
+    for (size_t i = 0; i < all->n; i++)
+        if (&all->list[i] != p)
+            munmap(all->list[i].mailbox, sizeof *all->list[i].mailbox);
+    all->request.enter(all->request.context);
+}
+
+_Noreturn static void serve(struct plugin_process *p, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != parent)
+        _exit(EXIT_CODE_INTERNAL);
+    raise(SIGSTOP);
+    plugin_serve(p->mailbox, p->all->request.alone, enter_apart, p);
+}
+
+static bool fork_stopped(struct plugin_process *p)
+{
+    pid_t parent = getpid();
+    int status = 0;
+    p->pid = fork();
+    if (p->pid == 0)
+        serve(p, parent);
+    return p->pid > 0 && waitpid(p->pid, &status, WUNTRACED) == p->pid && WIFSTOPPED(status);
+}
+
+struct plugin_processes *plugin_processes_open(const struct plugin_processes_request *request)
+{
+    struct plugin_processes *all = calloc(1, sizeof *all);
+    if (all)
+        all->request = *request;
+    return all;
+}
+
+struct plugin_process *plugin_processes_begin(struct plugin_processes *all, const char *path, struct error *err)
+{
+    struct plugin_process *p = all->n < PLUGIN_PROCESSES_MOST ? &all->list[all->n] : NULL;
+    if (!p) {
+        error_set(err, EXIT_CODE_UNAVAILABLE, "%.200s: more than %d plugins", path, PLUGIN_PROCESSES_MOST);
+        return NULL;
+    }
+    void *memory = mmap(NULL, sizeof *p->mailbox, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *p = (struct plugin_process){.all = all, .mailbox = memory};
+    if (memory != MAP_FAILED && fork_stopped(p)) {
+        all->n++;
+        all->request.begun(all->request.context, p->pid);
+        return p;
+    }
+    error_set(err, EXIT_CODE_UNAVAILABLE, "%.200s: no process of its own: %s", path, strerror(errno));
+    if (memory != MAP_FAILED)
+        munmap(memory, sizeof *p->mailbox);
+    return NULL;
+}
+
+void plugin_processes_close(struct plugin_processes *all)
+{
+    if (!all)
+        return;
+    for (size_t i = 0; i < all->n; i++) {
+        kill(all->list[i].pid, SIGKILL);
+        waitpid(all->list[i].pid, NULL, 0);
+        munmap(all->list[i].mailbox, sizeof *all->list[i].mailbox);
+    }
+    free(all);
+}

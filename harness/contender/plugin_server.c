@@ -1,0 +1,175 @@
+/*
+ * plugin_server.c - the loop of a plugin's own process: waits for a question in the mailbox, runs the hook by plugin.c,
+ * and answers. Relies on plugin.h. Called by plugin_process.c in the process that it has forked.
+ */
+#include "contender/plugin_server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a setup was handed: it stays valid until teardown. */
+struct handed {
+    struct handed *next;
+    const struct contender *contender;
+    void *state;
+    struct cudal2_setup setup;
+    char variant[sizeof(struct cudal2_variant)];
+    struct cudal2_operands sets[];
+};
+
+struct server {
+    struct plugin_mailbox *mailbox;
+    struct plugin plugin;
+    struct contender contenders[PLUGIN_MAX_CONTENDERS];
+    struct handed *handed; /* to those that are set up */
+    void (*enter)(void *context);
+    void *context;
+    bool alone;
+};
+
+/* ---- loading ---- */
+
+static void declare(struct server *s, size_t i)
+{
+    struct mailbox_contender *to = &s->mailbox->plugin.contenders[i];
+    struct contender *c = &s->contenders[i];
+    plugin_contender(&s->plugin, i, ROLE_CANDIDATE, c);
+    to->is = c->is;
+    snprintf(to->name, sizeof to->name, "%s", c->name);
+    to->lists_variants = c->ops->list_variants != NULL;
+    to->describes = c->is.describe != NULL;
+}
+
+static int load(struct server *s)
+{
+    struct mailbox_plugin *m = &s->mailbox->plugin;
+    s->enter(s->context);
+    if (plugin_open(m->path, &m->device, &s->plugin, &m->err) != 0)
+        return m->err.code;
+    for (size_t i = 0; i < s->plugin.is->n_contenders; i++)
+        declare(s, i);
+    snprintf(m->name, sizeof m->name, "%s", s->plugin.is->name);
+    snprintf(m->reason, sizeof m->reason, "%s", s->plugin.reason);
+    m->n_contenders = (uint32_t)s->plugin.is->n_contenders;
+    m->abi = s->plugin.abi;
+    m->usable = s->plugin.usable;
+    m->tells_versions = s->plugin.is->versions != NULL;
+    return 0;
+}
+
+/* ---- hooks ---- */
+
+static int versions(const struct server *s)
+{
+    char *text = s->mailbox->text;
+    text[0] = '\0';
+    return s->plugin.is->versions(text, MAILBOX_TEXT);
+}
+
+static struct handed *take_handed(const struct plugin_mailbox *m)
+{
+    size_t n = m->setup.n_sets < MAILBOX_SETS ? m->setup.n_sets : MAILBOX_SETS;
+    struct handed *h = malloc(sizeof *h + n * sizeof h->sets[0]);
+    if (!h)
+        return NULL;
+    *h = (struct handed){.setup = m->setup};
+    memcpy(h->sets, m->sets, n * sizeof h->sets[0]);
+    memcpy(h->variant, m->variant, sizeof h->variant);
+    h->setup.sets = h->sets;
+    h->setup.variant = m->has_variant ? h->variant : NULL;
+    return h;
+}
+
+static int set_up(struct server *s, const struct contender *c, void **state)
+{
+    struct handed *h = take_handed(s->mailbox);
+    if (!h) {
+        snprintf(s->mailbox->why, CUDAL2_WHY, "no memory for what setup is handed");
+        return CUDAL2_NO_MEMORY;
+    }
+    int status = c->ops->setup(c, &h->setup, state, s->mailbox->why);
+    if (status != CUDAL2_OK) {
+        free(h);
+        return status;
+    }
+    h->contender = c;
+    h->state = *state;
+    h->next = s->handed;
+    s->handed = h;
+    return status;
+}
+
+static void tear_down(struct server *s, const struct contender *c, void *state)
+{
+    c->ops->teardown(c, state);
+    for (struct handed **at = &s->handed; *at; at = &(*at)->next) {
+        struct handed *h = *at;
+        if (h->contender != c || h->state != state)
+            continue;
+        *at = h->next;
+        free(h);
+        return;
+    }
+}
+
+static int list_variants(struct server *s, const struct contender *c, size_t capacity)
+{
+    struct plugin_mailbox *m = s->mailbox;
+    struct handed *h = take_handed(m);
+    if (!h)
+        return -CUDAL2_NO_MEMORY;
+    int n = c->ops->list_variants(c, &h->setup, m->variants, capacity, m->why);
+    free(h);
+    return n;
+}
+
+static int run_hook(struct server *s, const struct mailbox_question *q, void **state)
+{
+    struct plugin_mailbox *m = s->mailbox;
+    const struct contender *c = &s->contenders[q->contender];
+    switch ((enum mailbox_hook)q->hook) {
+    case MAILBOX_LAUNCH:
+        return c->ops->launch(c, *state, q->set, m->why);
+    case MAILBOX_LOAD:
+        return load(s);
+    case MAILBOX_VERSIONS:
+        return versions(s);
+    case MAILBOX_LIST_VARIANTS:
+        return list_variants(s, c, q->capacity);
+    case MAILBOX_SETUP:
+        return set_up(s, c, state);
+    case MAILBOX_TEARDOWN:
+        tear_down(s, c, *state);
+        return CUDAL2_OK;
+    case MAILBOX_DESCRIBE:
+        return c->ops->describe(c, *state, m->text, q->capacity);
+    case MAILBOX_HELLO:
+        break;
+    }
+    return CUDAL2_OK;
+}
+
+static uint32_t wait_for_question(const struct server *s, uint32_t answered)
+{
+    uint32_t number = answered;
+    for (unsigned i = 1; number == answered; i++) {
+        plugin_wait_a_moment(i, s->alone);
+        number = atomic_load_explicit(&s->mailbox->question.number, memory_order_acquire);
+    }
+    return number;
+}
+
+_Noreturn void plugin_serve(struct plugin_mailbox *mailbox, bool alone, void (*enter)(void *context), void *context)
+{
+    static struct server server; /* too large for a stack */
+    server = (struct server){.mailbox = mailbox, .enter = enter, .context = context, .alone = alone};
+    for (uint32_t answered = 0;;) {
+        answered = wait_for_question(&server, answered);
+        void *state = (void *)(uintptr_t)mailbox->question.state;
+        mailbox->answer.status = run_hook(&server, &mailbox->question, &state);
+        mailbox->answer.state = (uint64_t)(uintptr_t)state;
+        atomic_store_explicit(&mailbox->answer.number, answered, memory_order_release);
+    }
+}

@@ -1,0 +1,122 @@
+/*
+ * apart.c - opens the processes that plugins run in: how many, with how many threads, shared memory, and what
+ * such a process gives up before it loads a plugin. Relies on contender/plugin_process.h and confine.h. Called by
+ * worker.c.
+ */
+#include "worker/apart.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/stack_guard.h"
+#include "worker/protocol.h"
+
+/* ---- in a plugin's process ---- */
+
+static void enter(void *context)
+{
+    const struct apart *a = context;
+    struct confinement c = *a->asked;
+    for (int fd = PROTOCOL_FD; fd < CONFINE_LISTENER_FD; fd++)
+        close(fd);
+    stage_page_unmap(a->page);
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* its files of /proc are its own */
+    stack_guard_top(NULL, 0);           /* nothing of the harness's is on its stack */
+    confine_keeping(&c, a->device);
+    *a->entered = c;
+    munmap(a->entered, sizeof *a->entered);
+}
+
+/* ---- in the worker ---- */
+
+static void ended(void *context, int status)
+{
+    const struct apart *a = context;
+    stage_page_write_plugin_end(a->page, status);
+    _exit(PROTOCOL_PLUGIN_ENDED);
+}
+
+/* How many plugins may use: one is for the process that times. */
+static int processors(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1 ? CPU_COUNT(&set) - 1 : 0;
+}
+
+static void begun(void *context, pid_t pid)
+{
+    struct device *d = ((const struct apart *)context)->device;
+    if (d->n_others < DEVICE_OTHERS)
+        d->others[d->n_others++] = pid;
+}
+
+/* For the libraries that plugins bring, which read these when they are loaded. */
+static void tell_threads(int threads)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", threads);
+    setenv("OMP_NUM_THREADS", text, 1);
+    setenv("OPENBLAS_NUM_THREADS", text, 1);
+}
+
+static int open_processes(struct apart *a, struct error *err)
+{
+    const struct plugin_processes_request request = {
+        .alone = processors() == 0, .enter = enter, .begun = begun, .ended = ended, .context = a};
+    a->device->n_others = 0;
+    a->processes = plugin_processes_open(&request);
+    return a->processes ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for plugins' processes");
+}
+
+int apart_open(struct apart *a, const struct apart_request *request, struct error *err)
+{
+    struct device *d = request->device;
+    void *memory = mmap(NULL, sizeof *a->entered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || host_pages_share(d->pages) != 0)
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "no memory that processes can share");
+    *a = (struct apart){.entered = memory, .asked = request->confinement, .device = d, .page = request->page};
+    *a->entered = *request->confinement;
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    d->info.threads = processors() > 0 ? processors() : 1;
+    tell_threads(d->info.threads);
+    return open_processes(a, err);
+}
+
+int apart_or_confine(struct apart *a, const struct apart_request *request, struct error *err)
+{
+    const struct device *d = request->device;
+    if (request->asked && (d->info.device_bit & CUDAL2_ON_CPU) != 0 && d->pages != NULL)
+        return apart_open(a, request, err);
+    confine_keeping(request->confinement, d);
+    return 0;
+}
+
+int apart_begin_anew(struct apart *a, struct error *err)
+{
+    if (!a->processes)
+        return 0;
+    plugin_processes_close(a->processes);
+    return open_processes(a, err);
+}
+
+void apart_note(const struct apart *a, struct confinement *out)
+{
+    if (!a->processes)
+        return;
+    *out = *a->entered;
+    out->listener_socket = a->asked->listener_socket;
+    out->apart = true;
+}
+
+void apart_close(struct apart *a)
+{
+    plugin_processes_close(a->processes);
+    if (a->entered)
+        munmap(a->entered, sizeof *a->entered);
+    *a = (struct apart){0};
+}

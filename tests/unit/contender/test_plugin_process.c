@@ -1,0 +1,272 @@
+/* contender/plugin_process, plugin_remote: a plugin in a process of its own multiplies as it does elsewhere, stands
+ * still when it is not asked, shares nothing but the matrices, and is missed when it dies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "contender/plugin_remote.h"
+#include "device/host_pages.h"
+
+static const struct device_info cpu = {.kind = "cpu", .device_bit = CUDAL2_ON_CPU, .threads = 1};
+
+static struct host_pages *pages;
+static struct plugin_processes *processes;
+static struct plugin plugin;
+static struct contender contender;
+static float *a, *b, *c;
+static struct cudal2_operands set;
+static pid_t begun_pid;
+static unsigned entered;
+
+static void enter(void *context)
+{
+    (void)context;
+    entered++; /* over there */
+    signal(SIGSEGV, SIG_DFL);
+}
+
+static void begun(void *context, pid_t pid)
+{
+    (void)context;
+    begun_pid = pid;
+}
+
+/* The test that has one die runs in a process of its own, and ends as it did. */
+static void ended(void *context, int status)
+{
+    (void)context;
+    _exit(WIFSIGNALED(status) ? 100 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+static void open_plugin(const char *name, struct plugin *out)
+{
+    char here[512], path[1024];
+    struct error err = {0};
+    assert_int_equal(file_executable_directory(here, sizeof here, &err), 0);
+    snprintf(path, sizeof path, "%s/plugins/%s.so", here, name);
+    if (remote_plugin_open(processes, path, &cpu, out, &err))
+        fail_msg("%s", err.text);
+}
+
+static int open_all(void **state)
+{
+    const struct plugin_processes_request request = {
+        .alone = sysconf(_SC_NPROCESSORS_ONLN) < 2, .enter = enter, .begun = begun, .ended = ended};
+    (void)state;
+    assert_int_equal(host_pages_open(1u << 30, &pages), 0);
+    assert_int_equal(host_pages_share(pages), 0);
+    a = host_pages_take(pages, 6 * sizeof *a);
+    b = host_pages_take(pages, 6 * sizeof *b);
+    c = host_pages_take(pages, 4 * sizeof *c);
+    memcpy(a, (const float[]){1, 2, 3, 4, 5, 6}, 6 * sizeof *a);
+    memcpy(b, (const float[]){1, 0, 2, 1, 0, 3}, 6 * sizeof *b);
+    set = (struct cudal2_operands){a, b, c};
+    processes = plugin_processes_open(&request);
+    open_plugin("counts", &plugin);
+    plugin_contender(&plugin, 0, ROLE_CANDIDATE, &contender);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    remote_plugin_close(&plugin);
+    plugin_processes_close(processes);
+    host_pages_close(pages);
+    return 0;
+}
+
+static struct cudal2_setup setup_of(const char *variant)
+{
+    return (struct cudal2_setup){
+        .problem = {.m = 2, .n = 2, .k = 3, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32, .alpha = 1},
+        .sets = &set,
+        .n_sets = 1,
+        .variant = variant};
+}
+
+static void *set_up(const char *variant)
+{
+    const struct cudal2_setup setup = setup_of(variant);
+    char why[CUDAL2_WHY];
+    void *state = NULL;
+    assert_int_equal(contender.ops->setup(&contender, &setup, &state, why), CUDAL2_OK);
+    return state;
+}
+
+static void it_multiplies_and_answers(void **unused)
+{
+    char why[CUDAL2_WHY] = "", text[256];
+    const struct cudal2_setup setup = setup_of(NULL);
+    struct cudal2_variant listed[2];
+    (void)unused;
+    assert_string_equal(contender.name, "counts-nn");
+    assert_string_equal(contender.family, "counts");
+    assert_int_equal(entered, 0); /* not in this process */
+    void *state = set_up(NULL);
+    assert_int_equal(contender.ops->launch(&contender, state, 0, why), CUDAL2_OK);
+    assert_memory_equal(c, ((const float[]){5, 11, 14, 23}), 4 * sizeof *c);
+    assert_int_equal(contender.ops->describe(&contender, state, text, sizeof text), CUDAL2_OK);
+    assert_string_equal(text, "{\"deed\":\"n\"}");
+    contender.ops->teardown(&contender, state);
+    assert_int_equal(contender.ops->list_variants(&contender, &setup, listed, 2, why), 2);
+    assert_string_equal(listed[1].key, "n1");
+    assert_int_equal(plugin_versions(&plugin, text, sizeof text), CUDAL2_OK);
+    assert_string_equal(text, "{\"counts\":\"1\"}");
+}
+
+static void what_setup_is_handed_stays_until_teardown(void **unused)
+{
+    char why[CUDAL2_WHY];
+    (void)unused;
+    void *first = set_up("handed"), *second = set_up("here");
+    assert_int_equal(contender.ops->launch(&contender, first, 0, why), CUDAL2_LIBRARY_ERROR);
+    assert_string_equal(why, "A begins with 1, sets 1, variant handed");
+    assert_int_equal(contender.ops->launch(&contender, second, 0, why), CUDAL2_LIBRARY_ERROR);
+    assert_string_equal(why, "A begins with 1, sets 1, variant here");
+    contender.ops->teardown(&contender, first);
+    assert_int_equal(contender.ops->launch(&contender, second, 0, why), CUDAL2_LIBRARY_ERROR);
+    assert_string_equal(why, "A begins with 1, sets 1, variant here");
+    contender.ops->teardown(&contender, second);
+}
+
+static void a_reason_is_one_line(void **unused)
+{
+    const struct cudal2_setup setup = setup_of("unable");
+    char why[CUDAL2_WHY];
+    void *state;
+    (void)unused;
+    assert_int_equal(contender.ops->setup(&contender, &setup, &state, why), CUDAL2_UNSUPPORTED);
+    assert_null(strchr(why, '\n'));
+    assert_memory_equal(why, "not", 3);
+}
+
+static bool counts_on(void)
+{
+    volatile const float *counted = c;
+    float before = *counted;
+    usleep(30000);
+    return *counted != before;
+}
+
+static void its_threads_stand_still_when_nothing_is_asked(void **unused)
+{
+    (void)unused;
+    void *state = set_up("counting");
+    assert_false(counts_on());
+    contender.ops->wake(&contender);
+    contender.ops->wake(&contender);
+    assert_true(counts_on());
+    contender.ops->rest(&contender);
+    assert_true(counts_on()); /* woken twice */
+    contender.ops->rest(&contender);
+    assert_false(counts_on());
+    contender.ops->teardown(&contender, state);
+}
+
+static void its_memory_is_its_own(void **unused)
+{
+    static volatile int mine = 3;
+    char why[CUDAL2_WHY], address[32];
+    struct plugin other;
+    (void)unused;
+    snprintf(address, sizeof address, "%jx", (uintmax_t)(uintptr_t)&mine);
+    setenv("CUDAL2_TEST_ADDRESS", address, 1);
+    pid_t first = begun_pid;
+    open_plugin("counts", &other); /* it has the variable */
+    assert_int_not_equal(begun_pid, first);
+    plugin_contender(&other, 0, ROLE_CANDIDATE, &contender);
+    void *state = set_up("writes");
+    assert_int_equal(contender.ops->launch(&contender, state, 0, why), CUDAL2_OK);
+    assert_int_equal(mine, 3);
+    assert_memory_equal(c, ((const float[]){5, 11, 14, 23}), 4 * sizeof *c);
+    remote_plugin_close(&other);
+    unsetenv("CUDAL2_TEST_ADDRESS");
+}
+
+static int end_of_one_that(const char *deed)
+{
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        char why[CUDAL2_WHY];
+        open_all(NULL);
+        (void)contender.ops->launch(&contender, set_up(deed), 0, why);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void its_end_is_told(void **unused)
+{
+    (void)unused;
+    assert_int_equal(end_of_one_that("segfaults"), 100 + SIGSEGV);
+    assert_int_equal(end_of_one_that("ends"), 9);
+    assert_int_equal(end_of_one_that("nothing"), 0);
+}
+
+static void one_that_cannot_be_loaded_is_told(void **unused)
+{
+    struct error err = {0};
+    struct plugin none;
+    (void)unused;
+    assert_int_equal(remote_plugin_open(processes, "/nowhere/none.so", &cpu, &none, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "/nowhere/none.so"));
+    assert_null(none.remote);
+}
+
+static void it_ends_with_the_harness(void **unused)
+{
+    int numbers[2];
+    pid_t pid = 0;
+    (void)unused;
+    assert_int_equal(pipe(numbers), 0);
+    pid_t harness = fork();
+    if (harness == 0) {
+        open_all(NULL);
+        (void)!write(numbers[1], &begun_pid, sizeof begun_pid);
+        kill(getpid(), SIGKILL);
+    }
+    assert_int_equal(read(numbers[0], &pid, sizeof pid), sizeof pid);
+    assert_int_equal(waitpid(harness, NULL, 0), harness);
+    bool there = true;
+    for (int i = 0; i < 500 && there; i++) {
+        char path[64], line[256];
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *file = fopen(path, "r");
+        there = file && fgets(line, sizeof line, file) && !strstr(line, ") Z ");
+        if (file)
+            fclose(file);
+        usleep(10000);
+    }
+    assert_false(there);
+    close(numbers[0]);
+    close(numbers[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(it_multiplies_and_answers, open_all, close_all),
+        cmocka_unit_test_setup_teardown(what_setup_is_handed_stays_until_teardown, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_reason_is_one_line, open_all, close_all),
+        cmocka_unit_test_setup_teardown(its_threads_stand_still_when_nothing_is_asked, open_all, close_all),
+        cmocka_unit_test_setup_teardown(its_memory_is_its_own, open_all, close_all),
+        cmocka_unit_test_setup_teardown(its_end_is_told, open_all, close_all),
+        cmocka_unit_test_setup_teardown(one_that_cannot_be_loaded_is_told, open_all, close_all),
+        cmocka_unit_test_setup_teardown(it_ends_with_the_harness, open_all, close_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
