@@ -184,7 +184,6 @@ def page(races, families):
     yield "h2", "Whose code, and how much it searched"
     yield "p", "Variants and seconds are medians over shapes, of one layout; the search is done before anything is timed."
     yield "table", (["family", "what", "code", "version", "licence", "variants raced", "race"], list(who(races, families)))
-    yield "p", "Not here: CuTe DSL's dense GEMM, whose tensor maps have rank 3 (docs/any-kernel.md)."
     yield "h2", "Again"
     yield "code", "scripts/referee.sh referee f16 bf16\nscripts/gpu-run.sh -t 520 -o OUT referee:f16 referee:bf16     # again while it ends with 75\n" \
                   "scripts/referee.py OUT/referee-f16.journal.jsonl OUT/referee-bf16.journal.jsonl --out docs/referee.md"

@@ -2,8 +2,9 @@
 # referee.sh [-p CHECKOUT] [-c CONFIG] [-n TYPES] [-j JOBS] DIR TYPE...: builds what the referee table races beside the project's own
 # contenders, without a GPU, into DIR/TYPE/FAMILY (f16 and bf16 sum in fp32, f16-f16 in fp16: Triton and TileLang alone): a Triton persistent matmul, a TileLang GEMM, CUTLASS by NVIDIA's heuristics (at
 # most TYPES kernel types, 64), and of a checkout of the CUDA-L2 repository (-p; f16 alone) the kernels of the config's shapes.
+# CUTLASS, where it names a checkout of NVIDIA/cutlass, adds the CuTe DSL's dense GEMM for Hopper (f16, bf16).
 # DIR/families.tsv has of each its repository, version and licence. What is built is kept: the same call goes on. Relies on
-# scripts/adapters/setup.sh triton, tilelang, cutlass and heuristics. Then, on a GPU: scripts/gpu-run.sh referee:TYPE[:DIR].
+# scripts/adapters/setup.sh triton, tilelang, cute, cutlass and heuristics. Then, on a GPU: scripts/gpu-run.sh referee:TYPE[:DIR].
 set -u
 usage='usage: referee.sh [-p CHECKOUT] [-c CONFIG] [-n TYPES] [-j JOBS] DIR TYPE...'
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 70
@@ -65,6 +66,13 @@ cutlass() { # cutlass DTYPE
         https://github.com/NVIDIA/cutlass "$(version cutlass nvidia-cutlass)" BSD-3-Clause
 }
 
+cute() { # cute TYPE
+    local out=$dir/$1/cute-dense source=$top/examples/cute/dense.py
+    made "$out/cute-dense.json" "$source" || "$top/scripts/adapters/cute.py" "$source:gemm" --dtype "$1" --name cute-dense --out "$out" || return
+    row cute-dense "the CuTe DSL's dense GEMM for Hopper, six tiles (examples/cute/dense.py)" https://github.com/NVIDIA/cutlass \
+        "$(version cute nvidia-cutlass-dsl), $(git -C "$CUTLASS" rev-parse --short HEAD 2>/dev/null || echo unknown)" BSD-3-Clause
+}
+
 # The published kernels of the config's shapes: a directory of links, for import.py takes a directory.
 published() { # published DTYPE
     local links=$dir/$1/cuda-l2.src set=$checkout/kernels/h100_F32F16F16F32 licence
@@ -81,7 +89,7 @@ published() { # published DTYPE
 
 status=0
 for dtype in "$@"; do
-    families="triton tilelang cutlass"
+    families="triton tilelang cutlass${CUTLASS:+ cute}"
     [ "$(sums "$dtype")" = f32 ] || families="triton tilelang"
     [ -z "$checkout" ] || [ "$dtype" != f16 ] || families="$families published"
     for family in $families; do

@@ -2,6 +2,7 @@
 kernel set that lists them. Standard library alone; read by scripts/adapters/*.py."""
 import argparse
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -153,28 +154,37 @@ def layout_arguments(tool, doc, arch, more=lambda parser: None):
 
 
 def load_told(tool, options, needed):
-    """The function, and what its file says of the launch in `cudal2`, which has what is needed."""
+    """The function, and what its file says of the launch in `cudal2`, which has what is needed, or says it by configuration."""
     module, function = load(tool, options.kernel)
     told = getattr(module, "cudal2", {})
-    if not all(key in told for key in needed):
+    if not all(key in told for key in ("configs", "launch")) and not all(key in told for key in needed):
         members = ", ".join(f'"{key}": [...]' for key in needed)
         fail(tool, f"the file needs cudal2 = {{{members}}}, the launch")
     return function, told
 
 
 def write_layouts(tool, options, told, text, compile_one):
-    """A cubin and a manifest for each layout, and their set. compile_one(layout) gives the cubin, its entry and the rest of the
-    manifest; `b` is the size of B there, rows and columns."""
+    """A cubin and a manifest for each layout and configuration, and their set. compile_one(layout, b, launch, config) gives the cubin,
+    its entry and the rest of the manifest; `b` is the size of B there, rows and columns. What does not compile is left out."""
     name = word(options.name or f"{tool}-{options.kernel.rpartition(':')[2]}")
     out, kernels = options.out or Path(name), []
     out.mkdir(parents=True, exist_ok=True)
-    for layout in options.layouts.split(","):
-        kernel = word(f"{name}-{layout}")
-        cubin, entry, rest = compile_one(layout, ("N", "K") if layout == "tn" else ("K", "N"))
+    configs = told.get("configs")
+    for layout, (i, config) in itertools.product(options.layouts.split(","), enumerate(configs or [{}])):
+        kernel = word(f"{name}-{layout}" + (f"-{i}" if configs else ""))
+        launch = told["launch"](layout, **config) if configs else told
+        try:
+            cubin, entry, rest = compile_one(layout, ("N", "K") if layout == "tn" else ("K", "N"), launch, config)
+        except Exception as e:  # the compiler's own; the others go on
+            if not configs:
+                raise
+            print(f"{kernel}: left out: {type(e).__name__}: {(str(e).strip().splitlines() or [''])[-1]}", file=sys.stderr)
+            continue
         (out / f"{kernel}.cubin").write_bytes(cubin)
+        described = text + (": " if config else "") + ", ".join(f"{k}={v}" for k, v in config.items())
         write_json(out / f"{kernel}.json",
-                   manifest(kernel, f"{kernel}.cubin", entry, description=text, arch_min=int(re.sub(r"\D", "", options.arch)),
+                   manifest(kernel, f"{kernel}.cubin", entry, description=described, arch_min=int(re.sub(r"\D", "", options.arch)),
                             dtypes=[options.dtype], accumulate=["f32"], layouts=[layout],
-                            problem_constraints=[ALIGNED, *told.get("constraints", [])], grid=told["grid"], **rest))
-        kernels.append((kernel, text))
+                            problem_constraints=[ALIGNED, *launch.get("constraints", [])], grid=launch["grid"], **rest))
+        kernels.append((kernel, described))
     write_set(tool, out, name, kernels)

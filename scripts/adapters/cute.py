@@ -4,7 +4,9 @@
 
 The function is a @cute.jit f(a, b, c, tn), which launches one kernel. The launch is the harness's, so the file says it in a
 dictionary `cudal2`: "grid", "block", and "cluster", "shared_bytes", "constraints" where there are any. What the kernel takes is
-three tensors, unless "arguments" lists something else, as a manifest does. docs/any-kernel.md."""
+three tensors, unless "arguments" lists something else, as a manifest does. With "configs", a list of dictionaries, each is a
+kernel: the function takes its values behind tn, and "launch" is a function of the layout and the configuration, which returns
+the dictionary. docs/any-kernel.md."""
 import os
 import re
 import tempfile
@@ -20,7 +22,7 @@ def tensor(which, rows, columns):
     return {"struct": [which, {"int32": rows}, {"int32": columns}, {"int64": columns}]}
 
 
-def compile_one(function, layout, dtype):
+def compile_one(function, layout, dtype, config):
     import cutlass
     import cutlass.cute as cute
     from cutlass.cute.runtime import make_fake_compact_tensor
@@ -30,7 +32,7 @@ def compile_one(function, layout, dtype):
         sizes = cute.sym_int(), cute.sym_int(divisibility=8)
         return make_fake_compact_tensor(element, sizes, stride_order=(1, 0))
 
-    made = cute.compile(function, fake(), fake(), fake(), layout == "tn", options="--keep-cubin")
+    made = cute.compile(function, fake(), fake(), fake(), layout == "tn", *config.values(), options="--keep-cubin")
     entries = list(made.kernel_info)
     if len(entries) != 1 or not made.__cubin__:
         fail(TOOL, f"the function launches {len(entries)} kernels, and one is expected")
@@ -46,10 +48,10 @@ def main():
         import cutlass
         function, told = load_told(TOOL, options, ("grid", "block"))
 
-        def compiled(layout, b):
-            cubin, entry = compile_one(function, layout, options.dtype)
-            rest = {k: told[k] for k in ("block", "cluster", "shared_bytes", "workspace_bytes") if k in told}
-            given = told.get("arguments") or [tensor("a", "M", "K"), tensor("b", *b), tensor("c", "M", "N")]
+        def compiled(layout, b, launch, config):
+            cubin, entry = compile_one(function, layout, options.dtype, config)
+            rest = {k: launch[k] for k in ("block", "cluster", "shared_bytes", "workspace_bytes") if k in launch}
+            given = launch.get("arguments") or [tensor("a", "M", "K"), tensor("b", *b), tensor("c", "M", "N")]
             return cubin, entry, {"arch_max": int(re.sub(r"\D", "", options.arch)), **rest, "arguments": given}
 
         write_layouts(TOOL, options, told, f"CuTe DSL {cutlass.__version__}", compiled)

@@ -42,7 +42,7 @@ def main():
     function, told = load_told(TOOL, options, ("grid",))
     entry = options.kernel.rpartition(":")[2]
 
-    def compiled(layout, b):
+    def compiled(layout, b, *_):
         cubin = compile_one(function, entry, layout, options)
         block, cluster = launch_of(cubin, entry)
         return cubin, entry, {"block": block or [128, 1, 1], "cluster": cluster or [1, 1, 1],

@@ -74,6 +74,30 @@ END
     expect_text "$work/err" 'wrong_arguments: argument [0-9]+ is of [0-9]+ bytes in the kernel' "$tool: which names the argument"
 done
 
+if has cute; then
+    cat >configured.py <<END
+import importlib.util
+import cutlass, cutlass.cute as cute
+spec = importlib.util.spec_from_file_location("plain", "$top/examples/cute/gemm.py")
+plain = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(plain)
+product = plain.product
+@cute.jit
+def gemm(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, tn: cutlass.Constexpr, high: cutlass.Constexpr):
+    product(a, b, c, tn).launch(grid=[1, 1, 1], block=[16, high, 1])
+cudal2 = {"configs": [{"high": 8}, {"high": 16}, {"high": None}],
+          "launch": lambda layout, high: {"grid": ["ceildiv(N, 16)", "ceildiv(M, 16)", 1], "block": [16, high, 1]}}
+END
+    adapter cute.py "$PWD/configured.py:gemm" --name configured
+    expect_code 0 "cute: a kernel for each configuration"
+    expect_text "$work/err" '^configured-tn-2: left out: ' "cute: without those that do not compile"
+    run verify --compile-only configured/configured.json
+    expect_code 0 "cute: which fit their manifests"
+    expect_text "$work/out" '^configured: 4 of 4 variants' "cute: in both layouts"
+    CUTLASS=$work/none adapter cute.py "$top/examples/cute/dense.py:gemm"
+    expect_text "$work/err" 'CUTLASS names no checkout' "cute: NVIDIA's dense GEMM wants a checkout"
+fi
+
 # --- TileLang: what it writes goes through nvcc ---
 if has tilelang; then
     adapter tilelang.py "$top/tests/fixtures/adapters/tiles.py:under_jit"
