@@ -21,6 +21,12 @@ static void ldmatrix(const int16_t *ring, const int place[LANES], int transposed
     }
 }
 
+/* Rows that nobody reads may hold anything: sums wrap. */
+static void add_to(int *sum, int value)
+{
+    *sum = (int)((unsigned)*sum + (unsigned)value);
+}
+
 /* mma.m16n8k16, row.col: A's registers are (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8); B's (2t, g), (2t + 8,
  * g). */
 static void multiply(int16_t a[LANES][4][2], int16_t b[LANES][4][2], int first, int c[LANES][4])
@@ -37,7 +43,7 @@ static void multiply(int16_t a[LANES][4][2], int16_t b[LANES][4][2], int first, 
     for (int lane = 0; lane < LANES; lane++)
         for (int e = 0; e < 4; e++)
             for (int k = 0; k < 16; k++)
-                c[lane][e] += left[lane / 4 + e / 2 * 8][k] * right[k][lane % 4 * 2 + e % 2];
+                add_to(&c[lane][e], left[lane / 4 + e / 2 * 8][k] * right[k][lane % 4 * 2 + e % 2]);
 }
 
 #endif

@@ -110,8 +110,9 @@ static void run_share(const struct shape *s, int share, int col, int begin, int 
             for (int i = 0; i < s->bm / 8; i++)
                 for (int lane = 0; lane < LANES; lane++)
                     for (int e = 0; e < 4; e++)
-                        sums[share][decode_sum_at(i * 8 + decode_token_of(lane, e), j * 16 + decode_weight_of(lane, e),
-                                                  s->bn)] += acc[j][i][lane][e];
+                        add_to(&sums[share][decode_sum_at(i * 8 + decode_token_of(lane, e),
+                                                          j * 16 + decode_weight_of(lane, e), s->bn)],
+                               acc[j][i][lane][e]);
     }
 }
 

@@ -95,8 +95,9 @@ static void run_tile(const struct shape *s, int share, int n, int begin, int end
     for (int i = 0; i < s->bm / 8; i++)
         for (int lane = 0; lane < LANES; lane++)
             for (int e = 0; e < 4; e++)
-                sums[share][decode_sum_at(i * 8 + decode_token_of(lane, e), n + decode_weight_of(lane, e), s->bn)] +=
-                    acc[i][lane][e];
+                add_to(
+                    &sums[share][decode_sum_at(i * 8 + decode_token_of(lane, e), n + decode_weight_of(lane, e), s->bn)],
+                    acc[i][lane][e]);
 }
 
 static void check(const struct shape *s)
