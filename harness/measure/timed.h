@@ -1,10 +1,10 @@
 /*
  * timed.h - every launch that is timed is a check. Right before the start stamp its inputs are renewed and C is
  * spoiled; behind the stop stamp C is judged: elements at places drawn after the launch, read at once; a projection
- * A (B x) against C x with an x drawn after the launch; now and then whole rows. Inputs are N(0,1) always, and nothing
- * about them or C tells one launch from another. Neither is part of the time. A segment of many launches is disturbed
- * before it, and behind half of those that are judged comes another of the same kind that is disturbed in the middle
- * (row_check.h).
+ * A (B x) against C x with an x drawn after the launch; now and then whole rows. Inputs are made alike always, and
+ * nothing about them or C tells one launch from another. Neither is part of the time. A segment of many launches is
+ * disturbed before it, and behind half of those that are judged comes another of the same kind that is disturbed in the
+ * middle (row_check.h).
  *
  * What it costs is bounded: elements take at most TIMED_SPOTS_SHARE of the launch's time beyond the first few, and
  * where a projection takes longer than TIMED_PRODUCT_SHARE of the launch, a random share of the launches gets one (one

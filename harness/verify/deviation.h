@@ -1,8 +1,8 @@
 /*
- * deviation.h - baseline-bounded deviation (paper 2.3.2) and the accumulator class, on N(0,1) inputs rounded to the
- * dtype. Every entrant computes the same product; its largest deviation from the fp32 reference (the paper's measure)
- * and its RMS are taken over all elements, its error profile over bands of rows against fp64. Candidates are held
- * against the baselines of the cell, times the margins of model.h; the profile says whether a kernel billed as
+ * deviation.h - baseline-bounded deviation (paper 2.3.2) and the accumulator class, on FILL_SPREAD inputs rounded to
+ * the dtype. Every entrant computes the same product; its largest deviation from the fp32 reference (the paper's
+ * measure) and its RMS are taken over all elements, its error profile over bands of rows against fp64. Candidates are
+ * held against the baselines of the cell, times the margins of model.h; the profile says whether a kernel billed as
  * accumulating in fp32 does.
  */
 #ifndef CUDAL2_VERIFY_DEVIATION_H

@@ -4,7 +4,7 @@
  * once more when the cell is over, every living entrant is checked between two blocks. (Beside that each launch that is
  * timed is a check: measure/timed.h.)
  *
- * Fresh: one of its sets gets N(0,1) inputs never seen before, every C is poisoned and every guard patterned; then the
+ * Fresh: one of its sets gets inputs never seen before, every C is poisoned and every guard patterned; then the
  * very segment that is timed runs once more, and C must be wholly written, right (Freivalds), still the same a little
  * later, A and B untouched, the guards intact, and the clocks agree with each other.
  *
@@ -16,7 +16,7 @@
  * launch that may overlap the one ahead (programmatic stream serialization) must wait for its end before it reads or
  * writes.
  *
- * Novel (the first time, then by turns that are drawn): a launch on new N(0,1) inputs takes no longer than the timed
+ * Novel (the first time, then by turns that are drawn): a launch on new inputs takes no longer than the timed
  * ones (novelty.h).
  *
  * Escape (the first time, on CUDA, for what is not timed as a graph): one launch behind a held stream must leave C

@@ -41,7 +41,7 @@ double model_wide(enum cudal2_dtype dtype, double k);
 /* Accumulated in 16 bits with steps of 16 products (the dtype; fp16 for fp32 operands), stored in the dtype: the least
  * that 16-bit accumulation over all of K can show, so what is held against kernels billed as float. */
 double model_narrow(enum cudal2_dtype dtype, double k);
-/* RMS of the output: of alpha A B + beta C, all N(0,1). */
+/* RMS of the output: of alpha A B + beta C, all N(0,1), or spread (FILL_SPREAD, which leaves it as it is). */
 double model_output(const struct cudal2_problem *p);
 /* The most that an honest kernel billed with this accumulate type is expected to show: steps of 8. */
 double model_honest(const struct cudal2_problem *p);

@@ -8,7 +8,7 @@
 
 #include "verify/timed_check.h"
 
-/* Gives the set of the last fresh inputs N(0,1) values that nobody has seen and times one launch on them, on the rung
+/* Gives the set of the last fresh inputs values that nobody has seen and times one launch on them, on the rung
  * that is timed; its output must be right within rounding. One such launch that is as fast as the fastest of the latest
  * timed ones is proof enough. If none of several is, the same is done with inputs that the contender has just been
  * launched on many times, written anew so that the pause, the caches and the clocks are the same: who is faster on most

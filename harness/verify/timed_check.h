@@ -18,7 +18,7 @@ struct timed_check {
 void timed_check_convict(struct timed_check *t, const char *verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Gives t->set the N(0,1) inputs of a seed, those that the entrant is handed; timed_check_restore brings the group's
+/* Gives t->set the inputs of a seed, those that the entrant is handed; timed_check_restore brings the group's
  * own back. */
 int timed_check_fill(struct timed_check *t, uint64_t seed, struct error *err);
 int timed_check_restore(struct timed_check *t, struct error *err);
@@ -30,7 +30,7 @@ int timed_check_time(struct timed_check *t, double *segment_ns, struct error *er
 /* After timed_check_time on fresh inputs: every C that the segment writes is wholly written, and that of t->set right.
  */
 int timed_check_judge_fresh(struct timed_check *t, struct error *err);
-/* C of one of the entrant's sets is A B for the N(0,1) inputs that lie there, within the rounding that
+/* C of one of the entrant's sets is A B for the inputs that lie there, within the rounding that
  * the contender is allowed (measure/judge.h). */
 int timed_check_judge(struct timed_check *t, size_t set, struct error *err);
 
