@@ -422,17 +422,23 @@ def red_team():
     return table(("red team on a GPU", *RED_TEAM_HEAD), rows)
 
 
+COUNTS_CPU = re.compile(r"(\d+) of (\d+) caught, (\d+) without effect, (\d+ of \d+) honest contenders accused, "
+                        r"(\d+ of \d+) baselines accused")
+
+
 def red_team_cpu():
     """One line a seed in results/robustness; the worst seed counts."""
     with open(os.path.join(ROOT, "..", "robustness", "redteam-cpu.txt"), errors="replace") as file:
-        seeds = COUNTS.findall(file.read())
-    first = [[int(counts[i].split()[0]) for counts in seeds] for i in range(3)]
-    totals = [{counts[i].split()[2] for counts in seeds} for i in range(3)]
-    assert all(len(total) == 1 for total in totals), "seeds of different tables"
-    worst = (min(first[0]), max(first[1]), max(first[2]))
-    counts = ["%d of %s" % (n, total.pop()) for n, total in zip(worst, totals)]
-    return table(("red team on the CPU device", *RED_TEAM_HEAD),
-                 [("`make redteam`, the worst of %d seeds (`results/robustness/redteam-cpu.txt`)" % len(seeds), *counts)])
+        seeds = COUNTS_CPU.findall(file.read())
+    tried = {seed[1] for seed in seeds}
+    accused = [{seed[i].split()[2] for seed in seeds} for i in (3, 4)]
+    assert len(tried) == 1 and all(len(total) == 1 for total in accused), "seeds of different tables"
+    worst = min(seeds, key=lambda seed: int(seed[0]) + int(seed[2]))
+    most = [max(int(seed[i].split()[0]) for seed in seeds) for i in (3, 4)]
+    return table(("red team on the CPU device", "cheats with a verdict", "without effect", *RED_TEAM_HEAD[1:]),
+                 [("`make redteam`, the worst of %d seeds (`results/robustness/redteam-cpu.txt`)" % len(seeds),
+                   "%s of %s" % (worst[0], worst[1]), worst[2],
+                   *("%d of %s" % (n, total.pop()) for n, total in zip(most, accused)))])
 
 
 def watched():
