@@ -27,6 +27,7 @@ struct plugin_process {
 
 struct plugin_processes {
     struct plugin_processes_request request;
+    cpu_set_t before; /* the calling thread's processors while nobody is awake */
     size_t n;
     struct plugin_process list[PLUGIN_PROCESSES_MOST];
 };
@@ -58,7 +59,7 @@ static void wait_for_answer(struct plugin_process *p)
 {
     const struct plugin_mailbox *m = p->mailbox;
     for (unsigned i = 1; atomic_load_explicit(&m->answer.number, memory_order_acquire) != p->asked; i++) {
-        plugin_wait_a_moment(i, p->all->request.alone);
+        plugin_wait_a_moment(p->all->request.alone);
         if (i % LOOKS_EACH == 0)
             look_after(p, WNOHANG);
     }
@@ -80,6 +81,7 @@ void plugin_process_wake(struct plugin_process *p)
     const struct mailbox_question hello = {.hook = MAILBOX_HELLO};
     if (p->awake++ > 0)
         return;
+    (void)sched_setaffinity(0, sizeof p->all->request.harness, &p->all->request.harness);
     kill(p->pid, SIGCONT);
     put_question(p, &hello);
     wait_for_answer(p);
@@ -91,6 +93,7 @@ void plugin_process_rest(struct plugin_process *p)
         return;
     kill(p->pid, SIGSTOP);
     look_after(p, WUNTRACED);
+    (void)sched_setaffinity(0, sizeof p->all->before, &p->all->before);
 }
 
 int plugin_process_ask(struct plugin_process *p, const struct mailbox_question *question)
@@ -129,6 +132,7 @@ _Noreturn static void serve(struct plugin_process *p, pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent)
         _exit(EXIT_CODE_INTERNAL);
+    (void)sched_setaffinity(0, sizeof p->all->request.plugins, &p->all->request.plugins);
     raise(SIGSTOP);
     plugin_serve(p->mailbox, p->all->request.alone, enter_apart, p);
 }
@@ -146,8 +150,10 @@ static bool fork_stopped(struct plugin_process *p)
 struct plugin_processes *plugin_processes_open(const struct plugin_processes_request *request)
 {
     struct plugin_processes *all = calloc(1, sizeof *all);
-    if (all)
-        all->request = *request;
+    if (!all)
+        return NULL;
+    all->request = *request;
+    (void)sched_getaffinity(0, sizeof all->before, &all->before);
     return all;
 }
 

@@ -12,6 +12,7 @@
 
 #include "contender/plugin_mailbox.h"
 
+#include <sched.h>
 #include <sys/types.h>
 
 #define PLUGIN_PROCESSES_MOST 96
@@ -20,7 +21,10 @@ struct plugin_processes;
 struct plugin_process;
 
 struct plugin_processes_request {
-    bool alone;                   /* on one processor: who waits gives it up at once, for nobody else could answer */
+    /* Processors of theirs, and the one that the calling thread keeps to while one of them is awake: on a busy machine
+     * one that spins is not to keep the processor from who is to answer. */
+    cpu_set_t plugins, harness;
+    bool alone;                   /* these are the same: who waits gives it up at once */
     void (*enter)(void *context); /* in each of them, before its plugin is loaded: gives up what is the harness's */
     /* In the harness, when one has begun: its number. */
     void (*begun)(void *context, pid_t pid);

@@ -154,8 +154,8 @@ static int run_hook(struct server *s, const struct mailbox_question *q, void **s
 static uint32_t wait_for_question(const struct server *s, uint32_t answered)
 {
     uint32_t number = answered;
-    for (unsigned i = 1; number == answered; i++) {
-        plugin_wait_a_moment(i, s->alone);
+    while (number == answered) {
+        plugin_wait_a_moment(s->alone);
         number = atomic_load_explicit(&s->mailbox->question.number, memory_order_acquire);
     }
     return number;

@@ -12,12 +12,10 @@
  * in plugin_process.h. */
 _Noreturn void plugin_serve(struct plugin_mailbox *mailbox, bool alone, void (*enter)(void *context), void *context);
 
-/* For a loop that waits, at its turn `i`: some tens of nanoseconds. From PLUGIN_SPINS on others get the processor if
- * they want it: on a busy machine the one who is to answer may be among them. */
-#define PLUGIN_SPINS 1000u
-static inline void plugin_wait_a_moment(unsigned i, bool alone)
+/* For a loop that waits: some tens of nanoseconds. */
+static inline void plugin_wait_a_moment(bool alone)
 {
-    if (alone || i > PLUGIN_SPINS)
+    if (alone)
         (void)sched_yield();
 #if defined(__x86_64__)
     __builtin_ia32_pause();

@@ -40,12 +40,21 @@ static void ended(void *context, int status)
     _exit(PROTOCOL_PLUGIN_ENDED);
 }
 
-/* How many plugins may use: one is for the process that times. */
-static int processors(void)
+/* The last processor is the worker's where there are several. Returns how many plugins have. */
+static int share_processors(cpu_set_t *plugins, cpu_set_t *harness)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1 ? CPU_COUNT(&set) - 1 : 0;
+    size_t last = 0;
+    CPU_ZERO(harness);
+    CPU_ZERO(plugins);
+    if (sched_getaffinity(0, sizeof *plugins, plugins) != 0)
+        return 0;
+    for (size_t i = 0; i < CPU_SETSIZE; i++)
+        last = CPU_ISSET(i, plugins) ? i : last;
+    CPU_SET(last, harness);
+    if (CPU_COUNT(plugins) < 2)
+        return 0;
+    CPU_CLR(last, plugins);
+    return CPU_COUNT(plugins);
 }
 
 static void begun(void *context, pid_t pid)
@@ -66,9 +75,12 @@ static void tell_threads(int threads)
 
 static int open_processes(struct apart *a, struct error *err)
 {
-    const struct plugin_processes_request request = {
-        .alone = processors() == 0, .enter = enter, .begun = begun, .ended = ended, .context = a};
+    struct plugin_processes_request request = {.enter = enter, .begun = begun, .ended = ended, .context = a};
+    int threads = share_processors(&request.plugins, &request.harness);
+    request.alone = threads == 0;
     a->device->n_others = 0;
+    a->device->info.threads = threads > 0 ? threads : 1;
+    tell_threads(a->device->info.threads);
     a->processes = plugin_processes_open(&request);
     return a->processes ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for plugins' processes");
 }
@@ -82,8 +94,6 @@ int apart_open(struct apart *a, const struct apart_request *request, struct erro
     *a = (struct apart){.entered = memory, .asked = request->confinement, .device = d, .page = request->page};
     *a->entered = *request->confinement;
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    d->info.threads = processors() > 0 ? processors() : 1;
-    tell_threads(d->info.threads);
     return open_processes(a, err);
 }
 
