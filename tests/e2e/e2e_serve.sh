@@ -7,7 +7,7 @@
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 0; }
 mkdir "$work/plugins"
 cp "$plugins/honest.so" "$plugins/steady.so" "$work/plugins/"
-for name in stale half-sums write-2-bytes segfault close-messages; do
+for name in stale half-sums write-2-bytes segfault abort; do
     cp "$plugins/../redteam/$name.so" "$work/plugins/" || exit 1
 done
 server=
@@ -164,8 +164,8 @@ caught stale 'wrong_result|implausible_speed'
 caught half-sums 'wrong_result|precision_class'
 caught write-2-bytes oob_write
 caught segfault 'crash|early_exit' # the latter under a sanitizer, which makes an exit of it
-caught close-messages 'tamper_suspected|crash'
-finish_job close-messages 48x40x104
+caught abort 'crash|early_exit'
+finish_job abort 48x40x104
 expect_text "$work/body" '"worker":"new"' "red team: no worker is kept of a job that failed"
 finish_job steady 40x40x40
 expect_text "$work/body" '"verdict":"ok"' "the queue goes on after a worker died"
