@@ -43,4 +43,7 @@ struct host_elements {
 /* values[n]: what host_renew wrote there. False when one is not there any more. */
 bool host_renewed(const struct probe_renewal *renewal, const struct host_elements *which, float *values);
 
+/* probe.h: deliver. */
+void host_deliver(const struct cudal2_problem *p, const struct probe_delivery *delivery);
+
 #endif

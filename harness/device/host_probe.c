@@ -192,6 +192,7 @@ const struct probe_ops probe_host = {
     .spots = host_spots,
     .band = host_band,
     .renew = host_renew,
+    .deliver = host_deliver,
     .disturb = host_disturb,
     .pool_elements = HOST_POOL_ELEMENTS,
     .sprinkle = host_sprinkle,

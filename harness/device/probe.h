@@ -80,6 +80,14 @@ struct probe_renewal {
     void *input; /* where C is an input: what is kept of it (probe_product) */
 };
 
+/* A and B of one set: where they are, and where they go. */
+struct probe_delivery {
+    enum cudal2_layout layout;
+    bool cold;
+    const void *from_a, *from_b;
+    const struct cudal2_operands *to;
+};
+
 /* One operand set, and the seed of the elements. */
 struct probe_veil {
     struct cudal2_problem problem;
@@ -143,6 +151,10 @@ struct probe_ops {
                 struct probe_difference *out, struct error *err);
     /* Has finished when it returns. NULL where inputs cannot be renewed before a launch. */
     int (*renew)(struct device *d, const struct probe_renewal *renewal, struct error *err);
+    /* Moves A and B that renew has put elsewhere (`from`) to where the contender finds them, the gaps between rows left
+     * as they are, and out of the caches if `cold`: as fast as memory takes them, for who is awake may begin to work on
+     * them. NULL: nobody is asleep. */
+    void (*deliver)(const struct cudal2_problem *p, const struct probe_delivery *delivery);
     uint64_t pool_elements;
     /* Before a segment: of each of `n` sets at `renewal->operands` one element in every row of A and column of B
      * becomes another N(0,1) value, and C is spoiled. Needs no pool, knows no `cold`. Has finished when it returns. */

@@ -92,9 +92,11 @@ static int time_once(struct bench *bench, struct entrant *entrant, enum timing t
      * at each launch, and a long cell would time sums that grow beyond all bounds. */
     if (problem_reads_c(&bench->problem) && !timed_renews(bench))
         code = timed_restore_c(bench, entrant, 0, err);
+    if (code == 0 && !timing_is_segment(timing))
+        code = timed_prepare(bench, entrant, cold, err);
     entrant_wake(entrant); /* ahead of new inputs: it could compute with them while it wakes */
     if (code == 0 && !timing_is_segment(timing))
-        code = timed_renew(bench, entrant, cold, err);
+        code = timed_renew(bench, entrant, err);
     if (code == 0)
         code = time_unwatched(bench, entrant, timing, ns, err);
     if (code == 0)

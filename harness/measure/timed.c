@@ -90,6 +90,10 @@ void timed_close(struct bench *bench)
         *bench->filled = (struct cpu_filled){0};
     if (bench->timed != NULL && bench->timed->pool != NULL)
         bench->device->ops->release(bench->device, bench->timed->pool);
+    if (bench->timed != NULL) {
+        free(bench->timed->stage.a);
+        free(bench->timed->stage.b);
+    }
     free(bench->timed);
     bench->timed = NULL;
 }
@@ -102,8 +106,8 @@ static void *input_of(const struct bench *bench, const struct entrant *e, size_t
     return bench->operands->input[e->first_set + set];
 }
 
-static int renew(struct bench *bench, const struct entrant *entrant, size_t set, enum probe_spoil spoil, uint64_t seed,
-                 struct error *err)
+static void describe_renewal(struct bench *bench, const struct entrant *entrant, size_t set, enum probe_spoil spoil,
+                             uint64_t seed)
 {
     struct timed *t = bench->timed;
     t->renewal = (struct probe_renewal){.problem = bench->problem,
@@ -114,7 +118,13 @@ static int renew(struct bench *bench, const struct entrant *entrant, size_t set,
                                         .cold = t->cold,
                                         .seed = seed,
                                         .input = input_of(bench, entrant, set)};
-    return bench->device->probes->renew(bench->device, &t->renewal, err);
+}
+
+static int renew(struct bench *bench, const struct entrant *entrant, size_t set, enum probe_spoil spoil, uint64_t seed,
+                 struct error *err)
+{
+    describe_renewal(bench, entrant, set, spoil, seed);
+    return bench->device->probes->renew(bench->device, &bench->timed->renewal, err);
 }
 
 bool timed_renews(const struct bench *bench)
@@ -122,14 +132,68 @@ bool timed_renews(const struct bench *bench)
     return bench->timed != NULL && bench->device->probes->renew != NULL;
 }
 
-int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err)
+/* ---- inputs for a process that stands still ---- */
+
+static bool hold(void **memory, uint64_t *held, uint64_t bytes)
+{
+    if (*held >= bytes)
+        return true;
+    free(*memory);
+    *memory = malloc((size_t)bytes);
+    *held = *memory == NULL ? 0 : bytes;
+    return *memory != NULL;
+}
+
+/* Whether there is room for its inputs elsewhere. */
+static bool take_stage(const struct bench *bench, const struct entrant *entrant)
+{
+    struct timed_stage *stage = &bench->timed->stage;
+    const struct cudal2_problem *p = &bench->problem;
+    const struct matrix_extent a = problem_a(p), b = problem_b(p, entrant->contender->is.layout);
+    uint64_t width = dtype_bytes(p->dtype), a_bytes = extent_elements(&a) * width,
+             b_bytes = extent_elements(&b) * width;
+    bool asleep = entrant->contender->ops->wake != NULL && bench->device->probes->deliver != NULL;
+    return asleep && a_bytes + b_bytes <= TIMED_STAGE_MOST && hold(&stage->a, &stage->a_bytes, a_bytes) &&
+           hold(&stage->b, &stage->b_bytes, b_bytes);
+}
+
+int timed_prepare(struct bench *bench, struct entrant *entrant, bool cold, struct error *err)
 {
     struct timed *t = bench->timed;
     if (!timed_renews(bench))
         return 0;
     t->cold = cold;
+    t->stage.full = take_stage(bench, entrant);
+    if (!t->stage.full)
+        return 0;
+    struct cudal2_operands staged = *timed_first_set(bench, entrant);
+    staged.a = t->stage.a;
+    staged.b = t->stage.b;
     uint64_t seed = random_next(&t->random);
-    int code = renew(bench, entrant, 0, spoil_draw(&t->random), seed, err);
+    describe_renewal(bench, entrant, 0, spoil_draw(&t->random), seed);
+    struct probe_renewal renewal = t->renewal;
+    renewal.operands = &staged;
+    return bench->device->probes->renew(bench->device, &renewal, err);
+}
+
+int timed_renew(struct bench *bench, struct entrant *entrant, struct error *err)
+{
+    struct timed *t = bench->timed;
+    int code = 0;
+    if (!timed_renews(bench))
+        return 0;
+    if (t->stage.full) {
+        const struct probe_delivery delivery = {.layout = entrant->contender->is.layout,
+                                                .cold = t->cold,
+                                                .from_a = t->stage.a,
+                                                .from_b = t->stage.b,
+                                                .to = timed_first_set(bench, entrant)};
+        bench->device->probes->deliver(&bench->problem, &delivery);
+        t->stage.full = false;
+    } else {
+        uint64_t seed = random_next(&t->random);
+        code = renew(bench, entrant, 0, spoil_draw(&t->random), seed, err);
+    }
     return code == 0 && bench->renewed != NULL ? bench->renewed(bench->renewed_context, err) : code;
 }
 

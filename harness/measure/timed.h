@@ -54,8 +54,11 @@ void timed_stir(struct bench *bench);
 /* Whether a launch that is timed by itself has new inputs each time: not on every device (probe_ops.renew). */
 bool timed_renews(const struct bench *bench);
 /* Ahead of a launch on the entrant's set 0 that is timed by itself. `cold`: the cache state that was set is one without
- * the inputs. */
-int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err);
+ * the inputs. timed_prepare comes first, while the contender's process stands still, and makes new inputs where it
+ * cannot see them, unless they take over TIMED_STAGE_MOST; timed_renew comes last and puts them where it does. */
+#define TIMED_STAGE_MOST (256u << 20)
+int timed_prepare(struct bench *bench, struct entrant *entrant, bool cold, struct error *err);
+int timed_renew(struct bench *bench, struct entrant *entrant, struct error *err);
 /* Ahead of what is timed otherwise, a device-timed segment or a launch on a GPU: of random ones (verify.timed), or of
  * `always` all, the inputs of all sets are disturbed and every C is spoiled. */
 int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, bool always, struct error *err);

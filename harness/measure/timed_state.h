@@ -15,7 +15,13 @@ struct timed {
     double found[TIMED_SPOTS_MOST];            /* what lay there, */
     size_t n_spots;                            /* how many, */
     double read_ns;                            /* and how long that took */
-    double products, products_ns;              /* so far */
+    /* New inputs of a contender that stands still until they are delivered. */
+    struct timed_stage {
+        void *a, *b;
+        uint64_t a_bytes, b_bytes;
+        bool full;
+    } stage;
+    double products, products_ns; /* so far */
     /* Of segments (timed_disturb): whether the latest is checked, with a row for certain, and since when it runs. */
     bool chosen, row_due;
     double since;

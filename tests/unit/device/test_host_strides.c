@@ -226,14 +226,40 @@ static int close_cpu(void **state)
     return 0;
 }
 
+/* What was made elsewhere arrives whole, by either way through the caches, and no gap with it. */
+static void a_delivery_leaves_gaps(void **state)
+{
+    const struct cudal2_problem problems[] = {strided, {.m = M, .n = N, .k = K, .dtype = CUDAL2_F16}};
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        struct set from, to;
+        enum cudal2_layout layout = i & 1 ? CUDAL2_TN : CUDAL2_NN;
+        const struct cudal2_problem *p = &problems[i >> 1 & 1];
+        const struct matrix_extent a = problem_a(p), b = problem_b(p, layout);
+        make(&from, *p, layout);
+        make(&to, *p, layout);
+        fill(from.a, a, false, 3);
+        fill(from.b, b, layout == CUDAL2_TN, 4);
+        memset(from.a + a.length, 7, (size_t)(a.stride - a.length) * 2); /* of the first gap, where there is one */
+        const struct probe_delivery delivery = {layout, i >> 2 & 1, from.a, from.b, &to.operands};
+        host_deliver(p, &delivery);
+        for (int64_t line = 0; line < a.lines; line++)
+            assert_memory_equal(to.a + line * a.stride, from.a + line * a.stride, (size_t)a.length * 2);
+        for (int64_t line = 0; line < b.lines; line++)
+            assert_memory_equal(to.b + line * b.stride, from.b + line * b.stride, (size_t)b.length * 2);
+        for (int64_t gap = a.length; gap < a.stride; gap++)
+            assert_int_equal(to.a[gap], PROBE_POISON * 0x101);
+        assert_int_equal(to.a[extent_elements(&a)], PROBE_POISON * 0x101); /* and nothing behind it */
+        assert_int_equal(to.b[extent_elements(&b)], PROBE_POISON * 0x101);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_the_same),
-        cmocka_unit_test(checks_see_the_matrix_alone),
-        cmocka_unit_test(renewal_leaves_gaps),
-        cmocka_unit_test(upsets_leave_gaps),
-        cmocka_unit_test(what_is_written_into_a_gap_is_counted),
+        cmocka_unit_test(values_are_the_same), cmocka_unit_test(checks_see_the_matrix_alone),
+        cmocka_unit_test(renewal_leaves_gaps), cmocka_unit_test(a_delivery_leaves_gaps),
+        cmocka_unit_test(upsets_leave_gaps),   cmocka_unit_test(what_is_written_into_a_gap_is_counted),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
