@@ -59,9 +59,24 @@ static void take_one(struct listener *l)
     l->socket = 0;
 }
 
+/* Where every process has ended nothing comes any more, and who waits would find it ready for ever. */
+static void drop_ended(struct listener *l)
+{
+    int kept = 0;
+    for (int i = 0; i < l->n; i++) {
+        struct pollfd ready = {.fd = l->fds[i], .events = POLLIN};
+        if (poll(&ready, 1, 0) == 1 && (ready.revents & (POLLIN | POLLHUP)) == POLLHUP)
+            close(l->fds[i]);
+        else
+            l->fds[kept++] = l->fds[i];
+    }
+    l->n = kept;
+}
+
 void listener_take(struct listener *l)
 {
     int before;
+    drop_ended(l);
     do {
         before = l->n + (l->moved != 0);
         if (l->socket > 0)

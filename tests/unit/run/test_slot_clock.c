@@ -196,6 +196,51 @@ static int listen_to_ptrace(void)
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 }
 
+/* Hands the descriptor over as a worker does, and lives until it is killed. */
+_Noreturn static void hand_over_and_wait(int socket)
+{
+    char byte = 'L';
+    int fd = listen_to_ptrace();
+    struct iovec bytes = {&byte, 1};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))}};
+    memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    if (fd < 0 || sendmsg(socket, &message, MSG_NOSIGNAL) != 1)
+        _exit(1);
+    close(fd);
+    for (;;)
+        pause();
+}
+
+/* A worker that is kept has had plugins' processes which have ended: who waits for its next word waits. */
+static void what_has_ended_is_listened_to_no_more(void **state)
+{
+    int pair[2];
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        hand_over_and_wait(pair[1]);
+    struct listener l = {.socket = pair[0]};
+    struct pollfd sent = {.fd = pair[0], .events = POLLIN};
+    assert_int_equal(poll(&sent, 1, 10000), 1);
+    listener_take(&l);
+    assert_int_equal(l.n, 1);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    struct pollfd waited = {.fd = listener_wait_fd(&l), .events = POLLIN};
+    assert_int_equal(poll(&waited, 1, 1000), 1); /* it hangs up */
+    listener_take(&l);
+    assert_int_equal(l.n, 0);
+    assert_int_equal(poll(&waited, 1, 0), 0);
+    listener_close(&l);
+    close(pair[1]);
+}
+
 /* Whoever is busy when its call comes is named, however late the supervisor looks and whoever would run next. */
 static void who_made_a_denied_call_is_named(void **state)
 {
@@ -353,6 +398,7 @@ int main(void)
         ON_SLOT(a_fast_clock_is_seen),
         ON_SLOT(nobody_is_named_where_several_ran),
         ON_SLOT(a_machine_that_stood_still_is_no_hang),
+        cmocka_unit_test(what_has_ended_is_listened_to_no_more), /* ahead of those that filter this process */
         ON_SLOT(who_made_a_denied_call_is_named),
         ON_SLOT(the_end_of_a_plugin_is_the_end_of_its_worker),
         cmocka_unit_test(a_call_waits_for_its_answer),
