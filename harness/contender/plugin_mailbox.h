@@ -46,7 +46,7 @@ struct mailbox_answer {
 struct mailbox_contender {
     struct cudal2_contender is;
     char name[CONTENDER_NAME_MAX];
-    bool lists_variants, describes;
+    bool lists_variants;
 };
 
 struct mailbox_plugin {

@@ -39,7 +39,6 @@ static void declare(struct server *s, size_t i)
     to->is = c->is;
     snprintf(to->name, sizeof to->name, "%s", c->name);
     to->lists_variants = c->ops->list_variants != NULL;
-    to->describes = c->is.describe != NULL;
 }
 
 static int load(struct server *s)
