@@ -43,6 +43,8 @@ struct host_elements {
 /* values[n]: what host_renew wrote there. False when one is not there any more. */
 bool host_renewed(const struct probe_renewal *renewal, const struct host_elements *which, float *values);
 
+/* Puts bytes, none or more, out of every cache. False where the machine has no instruction for it. */
+bool host_evict(const void *memory, size_t bytes);
 /* probe.h: deliver. */
 void host_deliver(const struct cudal2_problem *p, const struct probe_delivery *delivery);
 

@@ -9,33 +9,29 @@
 
 #define WORD 8u
 
-/* Past the caches where the machine can; what is no whole word follows through them. */
-static void copy_cold(char *to, const char *from, size_t bytes)
+/* Past the caches, but for what is no whole word. Returns how much. */
+static size_t copy_words(char *to, const char *from, size_t bytes)
 {
-    size_t words = bytes / WORD;
+    size_t done = 0;
 #if defined(__x86_64__)
-    for (size_t i = 0; i < words; i++) {
+    for (; (uintptr_t)to % WORD == 0 && bytes - done >= WORD; done += WORD) {
         long long word;
-        memcpy(&word, from + i * WORD, WORD);
-        __builtin_ia32_movnti64((long long *)(void *)(to + i * WORD), word);
+        memcpy(&word, from + done, WORD);
+        __builtin_ia32_movnti64((long long *)(void *)(to + done), word);
     }
     __builtin_ia32_sfence();
-    for (size_t at = words * WORD; at < bytes; at++)
-        to[at] = from[at];
-    if (bytes % WORD != 0)
-        __builtin_ia32_clflush(to + bytes - 1);
 #else
-    memcpy(to, from, bytes);
-    (void)words;
+    (void)to, (void)from, (void)bytes;
 #endif
+    return done;
 }
 
 static void copy(char *to, const char *from, size_t bytes, bool cold)
 {
-    if (cold && (uintptr_t)to % WORD == 0)
-        copy_cold(to, from, bytes);
-    else
-        memcpy(to, from, bytes);
+    size_t done = cold ? copy_words(to, from, bytes) : 0;
+    memcpy(to + done, from + done, bytes - done);
+    if (cold && done < bytes)
+        (void)host_evict(to + done, bytes - done);
 }
 
 static void deliver(const struct matrix_extent *e, size_t width, const void *from, void *to, bool cold)

@@ -323,12 +323,12 @@ static void spoil(const struct probe_renewal *r)
 
 /* ---- the caches ---- */
 
-/* False where the machine has no instruction for it. */
-static bool evict(const void *memory, size_t bytes)
+bool host_evict(const void *memory, size_t bytes)
 {
 #if defined(__x86_64__)
-    for (size_t at = 0; at < bytes; at += CACHE_LINE)
-        __builtin_ia32_clflush((const char *)memory + at);
+    size_t before = (uintptr_t)memory % CACHE_LINE;
+    for (size_t at = 0; bytes > 0 && at < before + bytes; at += CACHE_LINE)
+        __builtin_ia32_clflush((const char *)memory - before + at);
     __builtin_ia32_mfence();
     return true;
 #else
@@ -343,9 +343,10 @@ static int make_cold(struct device *d, const struct probe_renewal *r, struct err
     const struct cudal2_problem *p = &r->problem;
     const struct matrix_extent a = problem_a(p), b = problem_b(p, r->layout), c = problem_c(p);
     size_t bytes = dtype_bytes(p->dtype);
-    bool gone = evict(r->operands->a, extent_elements(&a) * bytes) &&
-                evict(r->operands->b, extent_elements(&b) * bytes) &&
-                evict(r->operands->c, extent_elements(&c) * bytes);
+    bool gone = host_evict(r->operands->c, extent_elements(&c) * bytes);
+    if (gone && !r->staged)
+        gone = host_evict(r->operands->a, extent_elements(&a) * bytes) &&
+               host_evict(r->operands->b, extent_elements(&b) * bytes);
     return gone ? 0 : d->ops->flush(d, err);
 }
 

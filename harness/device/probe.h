@@ -74,6 +74,7 @@ struct probe_renewal {
     const void *pool; /* FILL_POOL of the dtype, probe_ops.pool_elements of them; NULL where that is 0 */
     enum probe_spoil spoil;
     bool cold;   /* what was written leaves the caches again */
+    bool staged; /* but for A and B: they are delivered later */
     bool sparse; /* a GPU's disturb, where the spoil is of some elements: of PROBE_SPARSE, so that the rest of C stays
                   * in the caches as it is */
     uint64_t seed;

@@ -10,6 +10,7 @@
 #include "base/half.h"
 #include "device/cpu_math.h"
 #include "device/host_check.h"
+#include "device/host_check.h"
 #include "measure/judge.h"
 #include "measure/row_check.h"
 #include "measure/spoil.h"
@@ -153,7 +154,8 @@ static bool take_stage(const struct bench *bench, const struct entrant *entrant)
     uint64_t width = dtype_bytes(p->dtype), a_bytes = extent_elements(&a) * width,
              b_bytes = extent_elements(&b) * width;
     bool asleep = entrant->contender->ops->wake != NULL && bench->device->probes->deliver != NULL;
-    return asleep && a_bytes + b_bytes <= TIMED_STAGE_MOST && hold(&stage->a, &stage->a_bytes, a_bytes) &&
+    bool able = !bench->timed->cold || host_evict(NULL, 0);
+    return asleep && able && a_bytes + b_bytes <= TIMED_STAGE_MOST && hold(&stage->a, &stage->a_bytes, a_bytes) &&
            hold(&stage->b, &stage->b_bytes, b_bytes);
 }
 
@@ -173,6 +175,7 @@ int timed_prepare(struct bench *bench, struct entrant *entrant, bool cold, struc
     describe_renewal(bench, entrant, 0, spoil_draw(&t->random), seed);
     struct probe_renewal renewal = t->renewal;
     renewal.operands = &staged;
+    renewal.staged = true;
     return bench->device->probes->renew(bench->device, &renewal, err);
 }
 
