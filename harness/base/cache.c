@@ -15,6 +15,10 @@
 #define CACHE_HEADER_LENGTH 45u
 #define CACHE_PATH_MAX 4096
 
+struct cache_path {
+    char text[CACHE_PATH_MAX];
+};
+
 /* A name that is one path component and nothing else, whatever a plugin or manifest put into a key. */
 static bool plain_name(const char *name)
 {
@@ -58,17 +62,40 @@ int file_cache_directory(char *out, size_t capacity, struct error *err)
     return shared_tmp ? check_owner(out, err) : 0;
 }
 
+static int path_in(const char *directory, const char *kind, const char *key, struct cache_path *out, struct error *err)
+{
+    if (!plain_name(kind) || !plain_name(key))
+        return error_set(err, EXIT_CODE_INTERNAL, "cache entry \"%.40s\"/\"%.40s\": not plain names", kind, key);
+    int used = snprintf(out->text, sizeof out->text, "%s/%s/%s", directory, kind, key);
+    if (used < 0 || (size_t)used >= sizeof out->text)
+        return error_set(err, EXIT_CODE_CANTCREATE, "the cache directory's path is too long");
+    return 0;
+}
+
 int file_cache_path(const char *kind, const char *key, char *out, size_t capacity, struct error *err)
 {
     char directory[CACHE_PATH_MAX];
-    if (!plain_name(kind) || !plain_name(key))
-        return error_set(err, EXIT_CODE_INTERNAL, "cache entry \"%.40s\"/\"%.40s\": not plain names", kind, key);
-    if (file_cache_directory(directory, sizeof directory, err))
+    struct cache_path path;
+    if (file_cache_directory(directory, sizeof directory, err) || path_in(directory, kind, key, &path, err))
         return err->code;
-    int used = snprintf(out, capacity, "%s/%s/%s", directory, kind, key);
-    if (used < 0 || (size_t)used >= capacity)
+    if ((size_t)snprintf(out, capacity, "%s", path.text) >= capacity)
         return error_set(err, EXIT_CODE_CANTCREATE, "the cache directory's path is too long");
     return 0;
+}
+
+/* ---- where plugins could write ---- */
+
+/* NULL: there is none. */
+static const char *own_directory(void)
+{
+    const char *own = getenv(FILE_CACHE_OWN);
+    return own && own[0] ? own : NULL;
+}
+
+static bool is_used(const char *kind)
+{
+    const char *only = getenv(FILE_CACHE_ONLY);
+    return !only || strncmp(kind, only, strlen(only)) == 0;
 }
 
 /* True when the file is exactly a header and the content that it announces. */
@@ -119,17 +146,28 @@ int file_entry_put(const char *path, const void *bytes, size_t length, struct er
 
 int file_cache_get(const char *kind, const char *key, char **bytes, size_t *length, bool *found, struct error *err)
 {
-    char path[CACHE_PATH_MAX];
+    struct cache_path path;
+    const char *own = own_directory();
     *found = false;
-    if (file_cache_path(kind, key, path, sizeof path, err))
+    if (!is_used(kind))
+        return 0;
+    if (own && path_in(own, kind, key, &path, err))
         return err->code;
-    *found = file_entry_get(path, bytes, length) == FILE_ENTRY_GOOD;
+    *found = own && file_entry_get(path.text, bytes, length) == FILE_ENTRY_GOOD;
+    if (*found)
+        return 0;
+    if (file_cache_path(kind, key, path.text, sizeof path.text, err))
+        return err->code;
+    *found = file_entry_get(path.text, bytes, length) == FILE_ENTRY_GOOD;
     return 0;
 }
 
 int file_cache_put(const char *kind, const char *key, const void *bytes, size_t length, struct error *err)
 {
-    char path[CACHE_PATH_MAX];
-    int code = file_cache_path(kind, key, path, sizeof path, err);
-    return code ? code : file_entry_put(path, bytes, length, err);
+    struct cache_path path;
+    const char *own = own_directory();
+    if (!is_used(kind))
+        return 0;
+    int code = own ? path_in(own, kind, key, &path, err) : file_cache_path(kind, key, path.text, sizeof path.text, err);
+    return code ? code : file_entry_put(path.text, bytes, length, err);
 }

@@ -55,5 +55,9 @@ int file_cache_path(const char *kind, const char *key, char *out, size_t capacit
  * which is why putting one does not wait for the disk. */
 int file_cache_get(const char *kind, const char *key, char **bytes, size_t *length, bool *found, struct error *err);
 int file_cache_put(const char *kind, const char *key, const void *bytes, size_t length, struct error *err);
+/* Variables that a worker sets for itself where a plugin could write into its cache. The first: a directory that is
+ * written instead, and read first. The second: only kinds whose names begin so are read or written at all. */
+#define FILE_CACHE_OWN "CUDAL2_CACHE_OWN"
+#define FILE_CACHE_ONLY "CUDAL2_CACHE_ONLY"
 
 #endif

@@ -135,6 +135,7 @@ static int open_confined(const struct options *options, struct device **device, 
     int code = confine_parse(getenv(CONFINE_VARIABLE), &confinement, err);
     if (!code)
         code = device_open(options->device, NULL, device, err);
+    confinement.caches = CONFINE_CACHES_NONE;
     if (!code)
         confine_process(&confinement);
     return code;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/stack_guard.h"
+#include "worker/caches.h"
 #include "worker/protocol.h"
 
 /* ---- in a plugin's process ---- */
@@ -21,6 +22,7 @@ static void enter(void *context)
 {
     const struct apart *a = context;
     struct confinement c = *a->asked;
+    c.caches = CONFINE_CACHES_NONE;
     for (int fd = PROTOCOL_FD; fd < CONFINE_LISTENER_FD; fd++)
         close(fd);
     stage_page_unmap(a->page);
@@ -101,8 +103,9 @@ int apart_open(struct apart *a, const struct apart_request *request, struct erro
 int apart_or_confine(struct apart *a, const struct apart_request *request, struct error *err)
 {
     const struct device *d = request->device;
-    if (request->asked && (d->info.device_bit & CUDAL2_ON_CPU) != 0 && d->pages != NULL)
+    if (request->config->apart && (d->info.device_bit & CUDAL2_ON_CPU) != 0 && d->pages != NULL)
         return apart_open(a, request, err);
+    caches_choose(request->config, request->plugin_directory, request->confinement);
     confine_keeping(request->confinement, d);
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "contender/plugin_process.h"
 #include "device/device.h"
+#include "model/config.h"
 #include "worker/confine.h"
 #include "worker/stage_page.h"
 
@@ -23,7 +24,8 @@ struct apart_request {
     struct device *device;
     struct confinement *confinement; /* what is wanted, with the socket for listeners; stays where it is */
     struct stage_page *page;
-    bool asked; /* the config asks for it */
+    const struct config *config;
+    const char *plugin_directory; /* as in caches.h */
 };
 
 /* `a` stays where it is. The device's matrices are shared memory from now on, its threads are as many as there are

@@ -182,7 +182,7 @@ void confine_process(struct confinement *c)
     if (locked && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         snprintf(c->note[CONFINE_CALLS], sizeof c->note[0], "no_new_privs: %s", strerror(errno));
     if (c->wanted[CONFINE_FILES])
-        on[CONFINE_FILES] = confine_files(&c->landlock_abi, c->note[CONFINE_FILES]) == 0;
+        on[CONFINE_FILES] = confine_files(c) == 0;
     lower_rights(c);
     ranges.operands = c->operands;
     if (c->wanted[CONFINE_CALLS]) {

@@ -39,9 +39,17 @@ enum confine_part {
     CONFINE_PARTS
 };
 
+/* What may be written of the cache. */
+enum confine_caches {
+    CONFINE_CACHES_ALL, /* and of the driver's: no stranger's code runs here */
+    CONFINE_CACHES_OWN, /* $CUDAL2_CACHE_OWN (base/file.h) */
+    CONFINE_CACHES_NONE
+};
+
 struct confinement {
     bool wanted[CONFINE_PARTS];
     bool in_force[CONFINE_PARTS];
+    enum confine_caches caches;
     int landlock_abi;                       /* 0: none */
     bool apart;                             /* plugins run in processes of their own (apart.h) */
     bool listened;                          /* the supervisor is told of the calls that no library makes */
@@ -77,7 +85,7 @@ struct confine_ranges {
 /* The parts that need a file of their own. 0, or -1 with the reason in the note. The ranges of the list are found
  * either way. */
 int confine_memory(struct confine_ranges *ranges, char note[CONFINE_NOTE]);
-int confine_files(int *landlock_abi, char note[CONFINE_NOTE]);
+int confine_files(struct confinement *c);
 /* With a listener (NULL: nobody listens) *listener becomes a descriptor for the supervisor, or -1. */
 int confine_calls(const struct confine_ranges *ranges, int *listener, char note[CONFINE_NOTE]);
 

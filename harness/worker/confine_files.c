@@ -75,6 +75,12 @@ static int allow(int ruleset, const char *place, unsigned long long rights)
     return code;
 }
 
+static int allow_own_cache(int ruleset, unsigned long long rights)
+{
+    const char *own = getenv(FILE_CACHE_OWN);
+    return own ? allow(ruleset, own, rights) : 0;
+}
+
 /* The cache of ours, made if it is not there yet. */
 static int allow_cache(int ruleset, unsigned long long rights)
 {
@@ -133,18 +139,20 @@ static int allow_devices(int ruleset, unsigned long long rights)
     return code;
 }
 
-static int allow_all(int ruleset, int abi)
+static int allow_all(int ruleset, int abi, enum confine_caches caches)
 {
     const char *temporary = getenv("TMPDIR");
     int code = allow_reading(ruleset);
     code |= allow_devices(ruleset, using(abi));
     code |= allow(ruleset, temporary && temporary[0] == '/' ? temporary : "/tmp", keeping(abi));
-    code |= allow_cache(ruleset, keeping(abi));
-    code |= allow_driver_cache(ruleset, keeping(abi));
+    if (caches == CONFINE_CACHES_OWN)
+        code |= allow_own_cache(ruleset, keeping(abi));
+    if (caches == CONFINE_CACHES_ALL)
+        code |= allow_cache(ruleset, keeping(abi)) | allow_driver_cache(ruleset, keeping(abi));
     return code;
 }
 
-int confine_files(int *landlock_abi, char note[CONFINE_NOTE])
+int confine_files(struct confinement *c)
 {
     const char *step = "landlock";
     int code = -1, ruleset = -1;
@@ -156,14 +164,14 @@ int confine_files(int *landlock_abi, char note[CONFINE_NOTE])
     if (ruleset < 0)
         goto out;
     step = "landlock rule";
-    if (allow_all(ruleset, abi) != 0)
+    if (allow_all(ruleset, abi, c->caches) != 0)
         goto out;
     step = "landlock_restrict_self";
     code = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
 out:
     if (code != 0)
-        snprintf(note, CONFINE_NOTE, "%s: %s", step, strerror(errno));
-    *landlock_abi = code == 0 ? abi : 0;
+        snprintf(c->note[CONFINE_FILES], CONFINE_NOTE, "%s: %s", step, strerror(errno));
+    c->landlock_abi = code == 0 ? abi : 0;
     if (ruleset >= 0)
         close(ruleset);
     return code;

@@ -18,6 +18,7 @@
 #include "verify/rivals.h"
 #include "worker/apart.h"
 #include "worker/audit.h"
+#include "worker/caches.h"
 #include "worker/confine.h"
 #include "worker/environment.h"
 #include "worker/opening.h"
@@ -226,7 +227,8 @@ static int open_machine(struct worker *w, const struct start_request *start, str
     end_part(w, "device");
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     ranges_open();
-    if (apart_or_confine(&w->apart, &(struct apart_request){w->device, &w->confinement, w->page, w->config.apart}, err))
+    const struct apart_request apart = {w->device, &w->confinement, w->page, &w->config, start->plugin_directory};
+    if (apart_or_confine(&w->apart, &apart, err))
         return err->code;
     if (w->device->info.device_bit & CUDAL2_ON_CUDA) {
         w->ranker = ranker_open(&w->device->info, precompile_threads());
@@ -260,6 +262,7 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
     apart_note(&w->apart, &w->confinement);
+    caches_believe(&w->confinement);
     check_loaded(w);
     end_part(w, "contenders");
     return check_copied(w, err);
