@@ -34,12 +34,6 @@ expect_text "$work/out" ' cudal2-invariant-nn .*; batch-invariant; deterministic
 grep ' cudal2-invariant-' "$work/out" >"$work/own"
 expect_no_text "$work/own" 'NOT batch-invariant|NOT deterministic|unknown' "in every problem and layout"
 
-# a few rows under a long B, with edges, by bulk copies
-run_long verify cudal2-bulk --device cuda:0 --kernels "$kernels" --accumulate f32 --shape 8x1000x4096 --shape 13x2056x2064 --shape 40x4104x2064 --shape 24x4600x4112 \
-    --shape 96x8192x4096 --quiet
-expect_code 0 "the set of bulk copies passes"
-sed 's/^/# /' "$work/out"
-
 # multistage with half accumulators whatever it is billed as
 mkdir "$work/liar"
 { printf '#undef ACC_F32\n#define ACC_F32 0\n' && cat "$kernels/multistage.cu"; } >"$work/liar/liar.cu"

@@ -153,35 +153,6 @@ static void odd_sizes_have_their_winners(void **state)
     module_set_close(set);
 }
 
-/* The set for a few tokens under many weights, which one asks for, has something for the layers of language models. */
-static void the_bulk_set(void **state)
-{
-    static const int64_t layers[][2] = {{4096, 4096},   {6144, 4096},  {4608, 3584},  {14336, 4096},
-                                        {4096, 14336},  {2048, 7168},  {3584, 18944}, {28672, 8192},
-                                        {53248, 16384}, {5120, 25600}, {24576, 1536}};
-    static const int64_t tokens[] = {1, 8, 9, 16, 24, 48, 64, 96};
-    struct module_set *set = NULL;
-    struct contender c;
-    struct error err = {0};
-    (void)state;
-    assert_int_equal(module_set_open("cudal2-bulk", "kernels", &h200, &set, &err), 0);
-    module_set_contender(set, CUDAL2_TN, &c);
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
-        for (size_t j = 0; j < sizeof tokens / sizeof *tokens; j++) {
-            const struct cudal2_setup setup = {.problem = {.m = tokens[j],
-                                                           .n = layers[i][0],
-                                                           .k = layers[i][1],
-                                                           .dtype = CUDAL2_BF16,
-                                                           .accumulate = CUDAL2_ACC_F32},
-                                               .layout = CUDAL2_TN,
-                                               .workspace_bytes = (size_t)1 << 26};
-            struct cudal2_variant variants[64];
-            char why[CUDAL2_WHY] = "";
-            assert_in_range(c.ops->list_variants(&c, &setup, variants, 64, why), 1, MOST);
-        }
-    module_set_close(set);
-}
-
 /* Adds to `keys` those of the entries of `set` that take the problem, each once. */
 static void add_takers(const struct module_set *set, const struct shape *s, const char *keys[], size_t *n)
 {
@@ -231,9 +202,11 @@ static void every_way_has_a_problem(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_papers_shapes), cmocka_unit_test(the_tables_hold_what_the_kernels_take),
-        cmocka_unit_test(other_shapes),      cmocka_unit_test(odd_sizes_have_their_winners),
-        cmocka_unit_test(the_bulk_set),      cmocka_unit_test(every_way_has_a_problem),
+        cmocka_unit_test(the_papers_shapes),
+        cmocka_unit_test(the_tables_hold_what_the_kernels_take),
+        cmocka_unit_test(other_shapes),
+        cmocka_unit_test(odd_sizes_have_their_winners),
+        cmocka_unit_test(every_way_has_a_problem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* mma.h - ldmatrix and mma.sync on the host, as the PTX manual has them, for the tests of kernels that use them:
- * test_decode.c and test_bulk.c, which say LANES and include cmocka.h before it. */
+/* mma.h - ldmatrix and mma.sync on the host, as the PTX manual has them, for tests/unit/kernels/test_decode.c,
+ * which says LANES and includes cmocka.h before it. */
 #ifndef CUDAL2_TESTS_MMA_H
 #define CUDAL2_TESTS_MMA_H
 
