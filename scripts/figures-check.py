@@ -29,11 +29,11 @@ import learned  # noqa: E402
 from learned import table  # noqa: E402
 
 ROOT = "results/h200"
-ALONE = "alone-f32"
+ALONE = "grid-f32"
 ALONE_RUNS = (ALONE, "../h100/alone-f32", "../h100/fifth-offline-f32")  # the last two of 200 shapes, on two hosts
-SCALE = ((("offline", "off1"), ("offline", "off1b"), ("offline", "off2"), ("offline", "off4"),
-          ("server", "srv1"), ("server", "srv2"), ("server", "srv4")))
-GRIDS = (ALONE, "../h100/server-f32", "../h100/offline-f16", "../h100/server-f16")  # launches alone
+SCALE = (("offline", "one-offline"), ("offline", "two-offline"), ("server", "one-server"), ("server", "two-server"),
+         ("older, offline", "off1"), ("older, offline", "off4"), ("older, server", "srv1"), ("older, server", "srv4"))
+GRIDS = (ALONE, "grid-f32-server", "grid-f16", "../h100/server-f16")  # launches alone
 ROW = "offline-f32"  # launches that may overlap
 BASELINES = ("torch.matmul", "cublas-max", "cublaslt-heuristic-max", "cublaslt-autotuning-max")
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -103,7 +103,8 @@ def named(run):
 
 
 def title(run):
-    mode, accumulate = os.path.basename(run).replace("alone", "offline").split("-")
+    first = result_of(run)["cells"][0]
+    mode, accumulate = first["mode"], first["accumulate"]
     return "%s, %s" % ({"f16": "fp16", "f32": "fp32"}[accumulate], mode)
 
 
@@ -191,23 +192,24 @@ def time_spent(name):
     """Of a run in results/h200: its seconds, GPUs, and of a GPU in the mean those before the first cell and in cells."""
     opener = gzip.open(os.path.join(ROOT, name + ".jsonl.gz"), "rt")
     with opener as file:
-        spent = [json.loads(line) for line in file if '"kind":"end"' in line][-1]["data"]["time_spent"]
+        end = [json.loads(line) for line in file if '"kind":"end"' in line][-1]["data"]
+    spent = end["time_spent"]
     measure, *watch = spent["parts"]
     workers = measure["workers"]
     return (spent["seconds"], len(workers), statistics.fmean(w["start"] for w in workers),
-            statistics.fmean(w["work"] for w in workers), sum(part["seconds"] for part in watch))
+            statistics.fmean(w["work"] for w in workers), sum(part["seconds"] for part in watch), end["cells"])
 
 
 def scale():
-    """One host's GPUs, from cold caches; every row a run of its own in one sitting."""
+    """One host's GPUs, from cold caches; every row a run of its own, the older ones of another sitting."""
     rows, first = [], {}
     for mode, name in SCALE:
-        seconds, gpus, start, work, watch = time_spent("scale/" + name)
+        seconds, gpus, start, work, watch, cells = time_spent("scale/" + name)
         first.setdefault(mode, seconds)
-        rows.append((mode + ", 200 shapes", gpus, "%.1f s" % seconds, "%.2f" % (first[mode] / seconds), "%.1f s" % start,
+        rows.append(("%s, %d shapes" % (mode, cells), gpus, "%.1f s" % seconds, "%.2f" % (first[mode] / seconds), "%.1f s" % start,
                      "%.1f s" % work, "%.1f s" % watch))
-    seconds, gpus, start, work, watch = time_spent("alone-f32/journal")
-    rows.append(("offline, 1000 shapes", gpus, "%.1f s" % seconds, "-", "%.1f s" % start, "%.1f s" % work, "%.1f s" % watch))
+    seconds, gpus, start, work, watch, cells = time_spent(ALONE + "/journal")
+    rows.append(("offline, %d shapes" % cells, gpus, "%.1f s" % seconds, "-", "%.1f s" % start, "%.1f s" % work, "%.1f s" % watch))
     return table(("run", "GPUs", "whole", "times as fast as the first", "before the first cell", "in cells, each GPU",
                   "watching launches"), rows)
 
@@ -225,13 +227,13 @@ def against():
 def price():
     """Seconds of the cells of two runs, but for what compiling is in (phase tune)."""
     rows = []
-    for name, what in (("on", "with"), ("off", "without")):
+    for name in ("with", "without"):
         with gzip.open(os.path.join(ROOT, "price", name + ".jsonl.gz"), "rt") as file:
             cells = [json.loads(line)["data"] for line in file if '"kind":"cell"' in line]
         blocks = sum(sum(c["group_blocks"]) for c in cells)
         parts = [sum(c["phase_seconds"].get(p, 0) for c in cells) for p in ("measure", "other")]
         checks = sum(c["part_seconds"].get("checks", 0) for c in cells)
-        rows.append((what, len(cells), blocks, "%.1f s" % (parts[0] - checks), "%.1f s" % checks, "%.1f s" % parts[1],
+        rows.append((name, len(cells), blocks, "%.1f s" % (parts[0] - checks), "%.1f s" % checks, "%.1f s" % parts[1],
                      "%.1f ms" % (1e3 * sum(parts) / blocks)))
     return table(("checks", "cells", "blocks", "blocks took", "checks of timed segments", "checks between blocks",
                   "all, a block"), rows)
@@ -409,13 +411,13 @@ def off_grid():
     return table(("accumulate, mode", "problems", "how many", "geometric mean", "median", "ahead"), rows)
 
 
-COUNTS = re.compile(r"(\d+ of \d+) caught, (\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused")
+COUNTS = re.compile(r"(\d+ of \d+) caught, (?:0 without effect, )?(\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused")
 RED_TEAM_HEAD = ("cheats caught", "honest contenders accused", "baselines accused")
 
 
 def red_team():
     rows = []
-    for gpu, log in (("H100", "../h100/redteam/f7d2e43.txt"), ("H200", "redteam/166fd531.txt")):
+    for gpu, log in (("H100", "../h100/redteam/f7d2e43.txt"), ("H200", "redteam/06f518ae.txt")):
         with open(os.path.join(ROOT, log), errors="replace") as file:
             found = COUNTS.findall(file.read())[-1]
         rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), *found))
@@ -454,7 +456,7 @@ def power():
     for run in ("11-23g-server-f32", "11-24b-server-f32", "11-24d-server-f32"):
         x = older_runs()[run]["16384x16384x16384"]
         rows.append(("older grid, an H200, `2026-%s`" % run, percent(x["lead"]), "%s to %s" % (percent(x["ci_low"]), percent(x["ci_high"]))))
-    for run, name in (("power-server-f32", "minutes after the last, for longer"), ("../h100/server-f32", "the grid, an H100")):
+    for run, name in (("power-server-f32", "minutes after the last, for longer"), ("grid-f32-server", "the grid, four H200s")):
         s = next(lead(c) for c in cells_of(run) if shape(c) == "16384x16384x16384")
         rows.append((name, percent(s["geomean"]), "%s to %s" % tuple(map(percent, s["ci95"]))))
     return table(("16384x16384x16384, fp32, server", "lead", "interval"), rows)

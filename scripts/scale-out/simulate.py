@@ -60,8 +60,7 @@ def measured(pattern):
 
 
 def loads():
-    grid = measured("results/h200/alone-f32/journal.jsonl.gz") + measured("results/h100/*er-f*/journal.jsonl.gz")
-    grid += measured("results/h100/offline-f16/journal.jsonl.gz")
+    grid = measured("results/h200/grid-*/journal.jsonl.gz") + measured("results/h100/server-f16/journal.jsonl.gz")
     search = measured("results/h200/search/*walk-f32-*.jsonl.gz")
     draw = random.Random(1)
     return {
