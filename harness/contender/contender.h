@@ -26,6 +26,9 @@ struct contender_ops {
     /* Around a launch that is timed: its process is awake in between (plugin_process.h). NULL: it has none. */
     void (*wake)(const struct contender *c);
     void (*rest)(const struct contender *c);
+    /* While it is awake: until it is asked for anything it keeps C of a set, and A and B too if `inputs`, in its
+     * processor's caches. NULL as the two. */
+    void (*watch)(const struct contender *c, void *state, size_t set, bool inputs);
 };
 
 struct contender {

@@ -25,7 +25,8 @@ enum mailbox_hook {
     MAILBOX_SETUP,
     MAILBOX_LAUNCH,
     MAILBOX_TEARDOWN,
-    MAILBOX_DESCRIBE
+    MAILBOX_DESCRIBE,
+    MAILBOX_WATCH /* with a capacity of 0: C alone */
 };
 
 /* What a launch needs, in one line of the cache. `number` is written last. */

@@ -109,6 +109,16 @@ static void rest(const struct contender *c)
     plugin_process_rest(origin_of(c)->process);
 }
 
+static void watch(const struct contender *c, void *state, size_t set, bool inputs)
+{
+    const struct mailbox_question q = {.hook = MAILBOX_WATCH,
+                                       .contender = origin_of(c)->index,
+                                       .capacity = inputs,
+                                       .state = (uint64_t)(uintptr_t)state,
+                                       .set = set};
+    (void)plugin_process_ask(origin_of(c)->process, &q);
+}
+
 static const struct contender_ops remote_ops = {
     .list_variants = ask_list_variants,
     .setup = ask_setup,
@@ -117,6 +127,7 @@ static const struct contender_ops remote_ops = {
     .describe = ask_describe,
     .wake = wake,
     .rest = rest,
+    .watch = watch,
 };
 
 static const struct contender_ops remote_ops_single = {
@@ -126,6 +137,7 @@ static const struct contender_ops remote_ops_single = {
     .describe = ask_describe,
     .wake = wake,
     .rest = rest,
+    .watch = watch,
 };
 
 const struct contender_ops *remote_plugin_ops(const struct remote_plugin *plugin, size_t index)

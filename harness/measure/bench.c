@@ -79,6 +79,12 @@ void entrant_rest(const struct entrant *entrant)
         entrant->contender->ops->rest(entrant->contender);
 }
 
+void entrant_watch(const struct entrant *entrant, bool inputs)
+{
+    if (entrant->contender->ops->watch)
+        entrant->contender->ops->watch(entrant->contender, entrant->state, 0, inputs);
+}
+
 void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,
                   const char *reason)
 {

@@ -209,6 +209,8 @@ int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *
  * launched; else each launch wakes it. */
 void entrant_wake(const struct entrant *entrant);
 void entrant_rest(const struct entrant *entrant);
+/* In between, until the launch: that process keeps C of its first set, and `inputs` too, in its caches. */
+void entrant_watch(const struct entrant *entrant, bool inputs);
 /* What the contender, set up, says of itself, into out; its name is on the stage page meanwhile. Returns the hook's
  * status. */
 int entrant_ask(const struct bench *bench, const struct entrant *entrant, char *out, size_t capacity);

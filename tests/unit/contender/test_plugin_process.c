@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,12 +59,11 @@ static void open_plugin(const char *name, struct plugin *out)
         fail_msg("%s", err.text);
 }
 
-static int open_all(void **state)
+static int open_with(bool alone)
 {
-    struct plugin_processes_request request = {.alone = true, .enter = enter, .begun = begun, .ended = ended};
+    struct plugin_processes_request request = {.alone = alone, .enter = enter, .begun = begun, .ended = ended};
     assert_int_equal(sched_getaffinity(0, sizeof request.plugins, &request.plugins), 0);
     request.harness = request.plugins;
-    (void)state;
     assert_int_equal(host_pages_open(1u << 30, &pages), 0);
     assert_int_equal(host_pages_share(pages), 0);
     a = host_pages_take(pages, 6 * sizeof *a);
@@ -76,6 +76,19 @@ static int open_all(void **state)
     open_plugin("counts", &plugin);
     plugin_contender(&plugin, 0, ROLE_CANDIDATE, &contender);
     return 0;
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    return open_with(true);
+}
+
+/* As where there are several processors. */
+static int open_beside(void **state)
+{
+    (void)state;
+    return open_with(false);
 }
 
 static int close_all(void **state)
@@ -175,6 +188,47 @@ static void its_threads_stand_still_when_nothing_is_asked(void **unused)
     contender.ops->teardown(&contender, state);
 }
 
+static bool is_in_memory(const void *page)
+{
+    unsigned char there = 0;
+    assert_int_equal(mincore((void *)(uintptr_t)page, 1, &there), 0);
+    return there & 1;
+}
+
+/* Nobody has touched the pages of these matrices. */
+static void *watching(bool inputs, char *pages_of[3])
+{
+    for (int i = 0; i < 3; i++)
+        pages_of[i] = host_pages_take(pages, 4096);
+    set = (struct cudal2_operands){pages_of[0], pages_of[1], pages_of[2]};
+    void *state = set_up(NULL);
+    contender.ops->wake(&contender);
+    contender.ops->watch(&contender, state, 0, inputs);
+    for (int i = 0; i < 1000 && !(is_in_memory(pages_of[2]) && (!inputs || is_in_memory(pages_of[1]))); i++)
+        usleep(10000);
+    return state;
+}
+
+static void it_watches_matrices_until_it_is_asked(void **unused)
+{
+    char why[CUDAL2_WHY], *pages_of[3];
+    const float ones[] = {1, 1, 1, 1, 1, 1};
+    (void)unused;
+    void *state = watching(false, pages_of);
+    contender.ops->rest(&contender);
+    assert_true(is_in_memory(pages_of[2]));
+    assert_false(is_in_memory(pages_of[0]) || is_in_memory(pages_of[1]));
+    contender.ops->teardown(&contender, state);
+    state = watching(true, pages_of);
+    assert_true(is_in_memory(pages_of[0]) && is_in_memory(pages_of[1]) && is_in_memory(pages_of[2]));
+    memcpy(pages_of[0], ones, sizeof ones);
+    memcpy(pages_of[1], ones, sizeof ones);
+    assert_int_equal(contender.ops->launch(&contender, state, 0, why), CUDAL2_OK);
+    assert_memory_equal(pages_of[2], ((const float[]){3, 3, 3, 3}), 4 * sizeof(float));
+    contender.ops->rest(&contender);
+    contender.ops->teardown(&contender, state);
+}
+
 static void its_memory_is_its_own(void **unused)
 {
     static volatile int mine = 3;
@@ -264,6 +318,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_setup_is_handed_stays_until_teardown, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_reason_is_one_line, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_threads_stand_still_when_nothing_is_asked, open_all, close_all),
+        cmocka_unit_test_setup_teardown(it_watches_matrices_until_it_is_asked, open_beside, close_all),
         cmocka_unit_test_setup_teardown(its_memory_is_its_own, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_end_is_told, open_all, close_all),
         cmocka_unit_test_setup_teardown(one_that_cannot_be_loaded_is_told, open_all, close_all),

@@ -10,6 +10,7 @@
 
 #include "base/half.h"
 #include "cheat_fixture.h"
+#include "measure/segment.h"
 #include "measure/timed.h"
 
 /* A cell whose launches are timed one by one. */
@@ -149,6 +150,63 @@ static void launches_of_a_server_all_find_other_inputs(void **state)
         assert_int_equal(sparse, large ? launches - estimates : 0);
         close_timed_cell();
     }
+}
+
+static unsigned watched, watched_with_inputs;
+
+static void count_watch(const struct contender *c, void *state, size_t set, bool inputs)
+{
+    (void)c, (void)state;
+    assert_int_equal(set, 0);
+    watched++;
+    watched_with_inputs += inputs;
+}
+
+static int renew_nothing(struct device *d, const struct probe_renewal *r, struct error *err)
+{
+    (void)d, (void)r, (void)err;
+    return 0;
+}
+
+/* One launch that is timed by itself; returns how many there were. */
+static unsigned launches_of_one(enum cache_state cache, bool has_process)
+{
+    static struct probe_ops renewing;
+    static struct contender_ops ops;
+    double gap_ns = -1, ns;
+    struct error err;
+    open_timed_cell();
+    renewing = *f.device->probes;
+    renewing.renew = renew_nothing;
+    f.device->probes = &renewing;
+    ops = *f.contenders[0].ops;
+    ops.watch = has_process ? count_watch : NULL;
+    f.contenders[0].ops = &ops;
+    f.config.cache[MODE_OFFLINE] = cache;
+    f.bench.judging = false;
+    fixture_start(&f);
+    struct entrant *e = &f.bench.entrants[0];
+    unsigned before = cheat.launches;
+    watched = watched_with_inputs = 0;
+    assert_int_equal(segment_time(&f.bench, e, TIMING_WALL, &gap_ns, &ns, &err), 0);
+    unsigned launches = cheat.launches - before;
+    close_timed_cell();
+    return launches;
+}
+
+/* Who is awake before the clock is read has its own code and C in its caches whatever the cell asks for; inputs are
+ * what is cold. */
+static void a_process_has_what_it_could_keep(void **state)
+{
+    (void)state;
+    assert_int_equal(launches_of_one(CACHE_FLUSH, true), 2);
+    assert_int_equal(watched, 1);
+    assert_int_equal(watched_with_inputs, 0);
+    assert_int_equal(launches_of_one(CACHE_WARM, true), 2);
+    assert_int_equal(watched, 1);
+    assert_int_equal(watched_with_inputs, 1);
+    assert_int_equal(launches_of_one(CACHE_FLUSH, false), 1);
+    assert_int_equal(watched, 0);
 }
 
 /* However few segments the price allows to be judged, a candidate's rows are cut at some that are drawn. */
@@ -320,15 +378,11 @@ static void nothing_is_judged_too_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_timed_launch_is_judged),
-        cmocka_unit_test(a_single_launch_is_found),
-        cmocka_unit_test(segments_are_judged),
-        cmocka_unit_test(a_candidate_has_its_rows),
-        cmocka_unit_test(launches_of_a_server_all_find_other_inputs),
-        cmocka_unit_test(a_wrong_segment_is_found),
-        cmocka_unit_test(rows_are_broken_where_nobody_foresees),
-        cmocka_unit_test(what_a_row_left_is_found),
-        cmocka_unit_test(verdicts_name_the_fault),
+        cmocka_unit_test(every_timed_launch_is_judged), cmocka_unit_test(a_single_launch_is_found),
+        cmocka_unit_test(segments_are_judged),          cmocka_unit_test(a_process_has_what_it_could_keep),
+        cmocka_unit_test(a_candidate_has_its_rows),     cmocka_unit_test(launches_of_a_server_all_find_other_inputs),
+        cmocka_unit_test(a_wrong_segment_is_found),     cmocka_unit_test(rows_are_broken_where_nobody_foresees),
+        cmocka_unit_test(what_a_row_left_is_found),     cmocka_unit_test(verdicts_name_the_fault),
         cmocka_unit_test(nothing_is_judged_too_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
