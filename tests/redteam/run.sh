@@ -4,7 +4,8 @@
 # `disarmed` among the wanted verdicts: it may be ok too where it gains nothing, which its interval over the baseline says.
 # OUT (default: a temporary directory) gets <table>.md, <table>.json and the journals. Exit 0: all caught, nobody accused.
 # REDTEAM_DEVICE (cpu), REDTEAM_PLUGINS (where the contenders are), REDTEAM_BASELINE (a family or a .so), REDTEAM_ONLY (names),
-# REDTEAM_SEED (11), REDTEAM_CONFIG (further members of the config, as JSON).
+# REDTEAM_SEED (11), REDTEAM_CONFIG (further members of the config, as JSON), REDTEAM_RIVALS (source files: in runs of others'
+# contenders baselines are not timed again without the candidate).
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 70
 table=${1:?usage: run.sh TABLE [OUT]}
@@ -29,19 +30,27 @@ members=$(sed -n 's/^# config: //p' "$table")
 [ -n "$stop" ] || stop='"min_blocks": 16, "look_every": 8, "max_blocks": 24, "max_cell_seconds": 5'
 tried=0 caught=0 disarmed=0 honest=0 accused=0 baseline_faults=0
 
-config() { # config CANDIDATE
+config() { # config CANDIDATE SOURCE WANTED
+    local members=$members launch_seconds=3
+    [[ $device == cpu && "|$3|" == *'|hang|'* ]] && launch_seconds=1 # which it shall use up
+    if [ -n "${REDTEAM_RIVALS:-}" ] && [[ " $REDTEAM_RIVALS " != *" $2 "* ]]; then
+        case $members in
+        *'"verify": {'*) members=${members/'"verify": {'/'"verify": {"rivals": 0, '} ;;
+        *) members="\"verify\": {\"rivals\": 0}${members:+, $members}" ;;
+        esac
+    fi
     cat <<END
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "redteam", "shapes": [$shape], $types, "layouts": ["nn"],
  "modes": ["offline"], "baselines": ["$baseline"], "candidates": ["$1"],
  "stop": {$stop, "group_blocks": ${group:-4}},
- "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 3, "tune_seconds": 20}${members:+, $members}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
+ "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": $launch_seconds, "tune_seconds": 20}${members:+, $members}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
 END
 }
 
-# "status|stage|reason" of a contender in a journal: of its cell or, if nothing was found there, of the watched launches that
-# follow (they are the last lines, and say only what was wrong). A contender without a status is ok.
-outcome() { # outcome JOURNAL CANDIDATE?
-    grep -E '"kind":"(cell|activity)"' "$1" | sed -e 's/.*"contenders":\[//' -e 's/{"name":/\n{"name":/g' | awk -v candidate="$2" '
+# "status|stage|reason" of the candidate and then of the baseline in a journal: of its cell or, if nothing was found there, of the
+# watched launches that follow (they are the last lines, and say only what was wrong). A contender without a status is ok.
+outcomes() { # outcomes JOURNAL
+    grep -E '"kind":"(cell|activity)"' "$1" | sed -e 's/.*"contenders":\[//' -e 's/{"name":/\n{"name":/g' | awk '
         function text(key,   at, rest) {
             at = index($0, "\"" key "\":\"")
             if (!at) return ""
@@ -51,24 +60,36 @@ outcome() { # outcome JOURNAL CANDIDATE?
             gsub(/\001/, "\"", rest)
             return rest
         }
+        function tell(i) { print found[i] == "" ? "" : (status[i] == "" ? "ok" : status[i]) "|" stage[i] "|" reason[i] }
         !/^{"name"/ { next }
-        found == "" && (index($0, "\"candidate\":true") > 0) == candidate {
-            found = text("name")
-            status = text("status")
-            stage = text("stage")
-            reason = text("reason")
+        {
+            name = text("name")
+            i = index($0, "\"candidate\":true") > 0
+        }
+        found[i] == "" && !(name in kind) {
+            kind[name] = i
+            found[i] = name
+            status[i] = text("status")
+            stage[i] = text("stage")
+            reason[i] = text("reason")
             next
         }
-        found != "" && text("name") == found && status == "" && text("status") != "" {
-            status = text("status")
-            stage = "activity"
-            reason = text("reason")
+        name in kind && status[kind[name]] == "" && text("status") != "" {
+            i = kind[name]
+            status[i] = text("status")
+            stage[i] = "activity"
+            reason[i] = text("reason")
         }
-        END { if (found != "") print (status == "" ? "ok" : status) "|" stage "|" reason }'
+        END {
+            tell(1)
+            tell(0)
+        }'
 }
 
-escape() { # for a JSON string
-    printf '%s' "$1" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/[[:cntrl:]]/ /g'
+escape() { # escape TEXT: for a JSON string, in $escaped
+    escaped=${1//\\/\\\\}
+    escaped=${escaped//\"/\\\"}
+    escaped=${escaped//[[:cntrl:]]/ }
 }
 
 contender_path() { # contender_path NAME SOURCE: its own .so, or the source's under its name; of module:N the manifest that does N
@@ -104,15 +125,17 @@ judge() { # judge WANTED VERDICT RESULT: "caught", "disarmed", "missed", "fine" 
 
 try() { # try NAME SOURCE WANTED WHAT
     local name=$1 wanted=$3 what=$4 code verdict stage reason judged base start tenths
-    config "$(contender_path "$name" "$2")" >"$work/$name.config.json"
+    config "$(contender_path "$name" "$2")" "$2" "$wanted" >"$work/$name.config.json"
     rm -f "$out/$name.json" "$out/$name.journal.jsonl"
     start=${EPOCHREALTIME//[.,]/} # microseconds
     timeout -k 5 180 "$bench" --config "$work/$name.config.json" --device "$device" --quiet --seed "${REDTEAM_SEED:-11}" \
         --output "$out/$name.json" >"$work/$name.log" 2>&1 </dev/null
     code=$?
     tenths=$(((${EPOCHREALTIME//[.,]/} - start + 50000) / 100000))
-    IFS='|' read -r verdict stage reason <<<"$(outcome "$out/$name.journal.jsonl" 1 2>/dev/null)"
-    IFS='|' read -r base _ <<<"$(outcome "$out/$name.journal.jsonl" 0 2>/dev/null)"
+    {
+        IFS='|' read -r verdict stage reason
+        IFS='|' read -r base _
+    } <<<"$(outcomes "$out/$name.journal.jsonl" 2>/dev/null)"
     judged=$(judge "$wanted" "${verdict:-none}" "$out/$name.json")
     case $judged in
     caught) tried=$((tried + 1)) caught=$((caught + 1)) ;;
@@ -125,8 +148,11 @@ try() { # try NAME SOURCE WANTED WHAT
     [ "${base:-ok}" = ok ] || { baseline_faults=$((baseline_faults + 1)); what="$what (the baseline beside it: $base)"; }
     rm -f "$out/$name.json"
     printf '| %s | %s | %s | %s | %s |\n' "$name" "$what" "$wanted" "${verdict:-none}${stage:+ at $stage}" "$judged" | sed 's/\([a-z_]\)|\([a-z]\)/\1 or \2/g' >>"$out/$name_of_table.md"
+    escape "$what"
+    what=$escaped
+    escape "$reason"
     printf '%s\n  {"name": "%s", "what": "%s", "expected": "%s", "verdict": "%s", "stage": "%s", "reason": "%s", "exit_code": %d, "judged": "%s", "baseline": "%s", "seconds": %d.%d}' \
-        "$separator" "$name" "$(escape "$what")" "$wanted" "${verdict:-none}" "$stage" "$(escape "$reason")" "$code" "$judged" "${base:-none}" $((tenths / 10)) $((tenths % 10)) >>"$out/$name_of_table.json"
+        "$separator" "$name" "$what" "$wanted" "${verdict:-none}" "$stage" "$escaped" "$code" "$judged" "${base:-none}" $((tenths / 10)) $((tenths % 10)) >>"$out/$name_of_table.json"
     separator=,
     case $judged in
     caught | disarmed | fine) echo "ok - $name: ${verdict:-none}${stage:+ at $stage}" ;;
