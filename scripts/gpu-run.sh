@@ -14,7 +14,8 @@
 #        tune:CONFIG:ACC:N a search over the config's shapes, N configurations a shape and layout; goes on likewise
 #        update:CONFIG:ACC:N[:MODE] the same, and what it finds goes into this device's table for the mode in the kernel directory
 #        explore[:ACC]     data for the ranker: configs/explore.json on all devices; goes on likewise
-#        unseen:CHOICE:N   every Nth problem that nobody searched; CHOICE is race or zero (results/README.md)
+#        unseen:CHOICE:N[:TYPE] every Nth problem that nobody searched; CHOICE is race or zero (results/README.md), TYPE f16
+#                          (the default) or bf16; goes on likewise
 #        strongest:MODE:ACC 200 shapes beside every search of NVIDIA's algorithms there is
 #        referee:TYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise
 #        published:DIR[:ACC[:MODE]] every kernel that scripts/import/import.py has built in DIR (f32, both modes), right or not,
@@ -85,11 +86,11 @@ run_explore() { # ACC
         --output "$base.json" $resume
 }
 
-run_unseen() { # CHOICE N
-    local base=$out/unseen-$1 resume=
-    python3 scripts/draw-shapes.py 20261125 --share "$2" >"$out/unseen-$2.json" || return
+run_unseen() { # CHOICE N TYPE
+    local base=$out/unseen-$1-$3 resume=
+    python3 scripts/draw-shapes.py 20261125 --share "$2" | sed "s/\"modes\"/\"dtype\": \"$3\", &/" >"$out/unseen-$2-$3.json" || return
     [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$out/unseen-$2.json" --choice "$1" --baselines cublaslt-autotuning --device "$device" \
+    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$out/unseen-$2-$3.json" --choice "$1" --baselines cublaslt-autotuning --device "$device" \
         --output "$base.json" $resume
 }
 
@@ -210,7 +211,7 @@ for step in "$@"; do
         tune:*:*:*) IFS=: read -r _ c a n <<<"$step" && run_tune "$c" "$a" "$n" ;;
         update:*:*:*) IFS=: read -r _ c a n m <<<"$step" && run_update "$c" "$a" "$n" "${m:-offline}" ;;
         explore | explore:*) IFS=: read -r _ a <<<"$step" && run_explore "${a:-f32}" ;;
-        unseen:*:*) IFS=: read -r _ c n <<<"$step" && run_unseen "$c" "$n" ;;
+        unseen:*:*) IFS=: read -r _ c n a <<<"$step" && run_unseen "$c" "$n" "${a:-f16}" ;;
         strongest:*:*) IFS=: read -r _ m a <<<"$step" && run_strongest "$m" "$a" ;;
         referee:*) IFS=: read -r _ a n <<<"$step" && run_referee "$a" "$n" ;;
         published:*) IFS=: read -r _ c a m <<<"$step" && run_published "$c" "${a:-f32}" "${m:-both}" ;;
