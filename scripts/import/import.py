@@ -358,14 +358,14 @@ class Stop:
             signal.signal(number, self.on_signal)
 
     def on_signal(self, number, _):
-        if self.status:
+        second, self.status = self.status, 130 if number == signal.SIGINT else 75
+        for one in self.work:
+            one.cancel()
+        if second:
             for one in self.compilers:
                 one.end()
         else:
             os.write(2, b"import: ends with the files in hand; a second signal ends them too\n")  # print is not for handlers
-        self.status = 130 if number == signal.SIGINT else 75
-        for one in self.work:
-            one.cancel()
 
 
 def summary(index):
