@@ -13,9 +13,12 @@
 #define MAX_CLUSTER 16
 #define MAX_THREADS 1024
 
+/* Of each configuration of a space dozens: printing them took a third of a choice's time. */
 static void put(struct expr_variable *v, const char *name, int64_t value)
 {
-    snprintf(v->name, sizeof v->name, "%s", name);
+    size_t length = strnlen(name, sizeof v->name - 1);
+    memcpy(v->name, name, length);
+    v->name[length] = '\0';
     v->value = value;
 }
 

@@ -42,6 +42,30 @@ static void leaves_add_up(void **state)
     assert_float_equal(value(HEAD "trees 0\n", 1, 1), 0.0, 1e-12);
 }
 
+/* Rows that are asked about together have what each has alone, however many are left over. */
+static void rows_are_apart(void **state)
+{
+    static const char two[] = HEAD "trees 2\n2\n0 0x1p+0 1 -1\n1 48 -2 -3\n1000 -2000 3000\n0\n5\n";
+    enum { ROWS = 21 };
+    float features[ROWS][2];
+    double together[ROWS];
+    struct trees *t;
+    struct error err;
+    (void)state;
+    if (trees_parse("some.trees", two, names, &t, &err))
+        fail_msg("%s", err.text);
+    for (int i = 0; i < ROWS; i++) {
+        features[i][0] = (float)(i * 7 % 110);
+        features[i][1] = (float)(i % 3);
+    }
+    for (size_t n = 0; n <= ROWS; n++) {
+        trees_values(t, features[0], 2, n, together);
+        for (size_t i = 0; i < n; i++)
+            assert_float_equal(together[i], value(two, features[i][0], features[i][1]), 0.0);
+    }
+    trees_free(t);
+}
+
 /* Where training saw nothing the trees count half, and a quarter where two features are outside. */
 static void outside_of_what_was_seen_little_counts(void **state)
 {
@@ -157,9 +181,13 @@ static void the_committed_trees_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leaves_add_up),           cmocka_unit_test(outside_of_what_was_seen_little_counts),
-        cmocka_unit_test(what_is_none_is_refused), cmocka_unit_test(features_are_finite),
-        cmocka_unit_test(features_are_ratios),     cmocka_unit_test(the_committed_trees_are_read),
+        cmocka_unit_test(leaves_add_up),
+        cmocka_unit_test(rows_are_apart),
+        cmocka_unit_test(outside_of_what_was_seen_little_counts),
+        cmocka_unit_test(what_is_none_is_refused),
+        cmocka_unit_test(features_are_finite),
+        cmocka_unit_test(features_are_ratios),
+        cmocka_unit_test(the_committed_trees_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
