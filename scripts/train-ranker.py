@@ -92,7 +92,7 @@ def add_records(data, path):
 
 
 def add_journal(data, path):
-    """Of each cell and layout of cudal2 the races that name their configurations."""
+    """Of each cell and layout what our contenders raced: those that name their configurations."""
     figures = None
     opener = gzip.open if str(path).endswith(".gz") else open
     with opener(path, "rt") as file:
@@ -105,14 +105,16 @@ def add_journal(data, path):
                                                     "peak_bytes_per_s"))
             if entry["kind"] != "cell":
                 continue
+            pools = {}
             for c in value["contenders"]:
                 tuning = c.get("tuning") or {}
-                if not c["name"].startswith("cudal2-") or "keys" not in tuning:
-                    continue
-                rows = [(k, t) for k, t in zip(tuning["keys"], tuning["race_ns"]) if t]
+                if "keys" in tuning:
+                    rows = [(k, t) for k, t in zip(tuning["keys"], tuning["race_ns"]) if t]
+                    pools.setdefault(c["name"].rsplit("-", 1)[1], []).extend(rows)
+            for layout, rows in pools.items():
                 if rows:
-                    data.add_pool((value["m"], value["n"], value["k"], c["name"][7:9], value["accumulate"],
-                                   value["mode"], figures), True, rows)
+                    data.add_pool((value["m"], value["n"], value["k"], layout, value["accumulate"], value["mode"],
+                                   figures), True, rows)
 
 
 # ---- learning ----
