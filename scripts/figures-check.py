@@ -142,7 +142,7 @@ def class_row(name, cells):
             sum(s["ci95"][1] < 0 for s in leads), "%s (%s)" % (percent(lead(worst)["geomean"]), shape(worst)))
 
 
-CLASS_HEADS = ("shapes", "geometric mean", "ahead", "behind by their interval", "worst")
+CLASS_HEADS = ("shapes", "geometric mean", "ahead", "clearly behind", "worst")
 
 
 def alone():
@@ -180,7 +180,7 @@ def unseen():
 
 
 UNSEEN = (("../h100/unseen-race", "H100, raced at the first call"), ("../h100/unseen-zero", "H100, first choice, no race"),
-          ("unseen-race", "H200, older trees, raced"), ("unseen-zero", "H200, older trees, first choice"))
+          ("unseen-race", "H200, older program, raced"), ("unseen-zero", "H200, older program, first choice"))
 
 
 def unseen_all():
@@ -391,7 +391,7 @@ def between_runs():
         inside = sum(base[s]["ci_low"] <= new[s]["lead"] <= base[s]["ci_high"] for s in both)
         rows.append((name, len(both), "%.2f points" % statistics.median(apart), "%.2f" % apart[int(0.9 * len(apart))],
                      "%.0f%%" % (100 * inside / len(both))))
-    return table(("two runs", "shapes", "median difference", "90th percentile", "NEW in BASE's interval"), rows)
+    return table(("two runs", "shapes", "median difference", "90th percentile", "second lead in the first's interval"), rows)
 
 
 def off_grid():

@@ -40,6 +40,13 @@ static int check_owner(const char *directory, struct error *err)
     return 0;
 }
 
+static int too_long(struct error *err)
+{
+    return error_set(err, EXIT_CODE_CANTCREATE,
+                     "a path of the cache has over %d bytes: set CUDAL2_CACHE to a shorter directory",
+                     CACHE_PATH_MAX - 1);
+}
+
 int file_cache_directory(char *out, size_t capacity, struct error *err)
 {
     const char *own = getenv("CUDAL2_CACHE");
@@ -58,7 +65,7 @@ int file_cache_directory(char *out, size_t capacity, struct error *err)
         shared_tmp = true;
     }
     if (used < 0 || (size_t)used >= capacity)
-        return error_set(err, EXIT_CODE_CANTCREATE, "the cache directory's path is too long");
+        return too_long(err);
     return shared_tmp ? check_owner(out, err) : 0;
 }
 
@@ -68,7 +75,7 @@ static int path_in(const char *directory, const char *kind, const char *key, str
         return error_set(err, EXIT_CODE_INTERNAL, "cache entry \"%.40s\"/\"%.40s\": not plain names", kind, key);
     int used = snprintf(out->text, sizeof out->text, "%s/%s/%s", directory, kind, key);
     if (used < 0 || (size_t)used >= sizeof out->text)
-        return error_set(err, EXIT_CODE_CANTCREATE, "the cache directory's path is too long");
+        return too_long(err);
     return 0;
 }
 
@@ -79,7 +86,7 @@ int file_cache_path(const char *kind, const char *key, char *out, size_t capacit
     if (file_cache_directory(directory, sizeof directory, err) || path_in(directory, kind, key, &path, err))
         return err->code;
     if ((size_t)snprintf(out, capacity, "%s", path.text) >= capacity)
-        return error_set(err, EXIT_CODE_CANTCREATE, "the cache directory's path is too long");
+        return too_long(err);
     return 0;
 }
 

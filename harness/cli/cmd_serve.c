@@ -56,7 +56,8 @@ static int check_baseline(const struct service *service, const char *name, struc
     for (size_t i = 0; service->baselines[i]; i++)
         if (strcmp(service->baselines[i], name) == 0)
             return 0;
-    return error_set(err, EXIT_CODE_USAGE, "serve: --baselines %.60s: expected one family or plugin that is here",
+    return error_set(err, EXIT_CODE_USAGE,
+                     "serve: --baselines %.60s: expected one of the baselines that `cudal2-bench list` shows here",
                      name);
 }
 

@@ -149,8 +149,8 @@ static int check_suspects(const struct confirm *c, const struct earlier *earlier
     cJSON_Delete(config);
     return same ? 0
                 : error_set(err, EXIT_CODE_DATA,
-                            "%s was begun for other suspects than these: without --resume they are measured anew, "
-                            "beside it",
+                            "%s is of other contenders than the suspects named now: without --resume these are "
+                            "measured in a new file beside it",
                             journal);
 }
 

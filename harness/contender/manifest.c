@@ -240,7 +240,8 @@ static int read_identity(struct json_at at, const char *path, struct manifest *m
         json_read_string(json_member(at, "source"), &source, err) != 0)
         return err->code;
     if (strchr(source, '/'))
-        return json_fail(json_member(at, "source"), err, "the source lies beside the manifest: no '/' here");
+        return json_fail(json_member(at, "source"), err,
+                         "expected the name of a file beside the manifest, without '/'");
     int directory = slash ? (int)(slash - path) + 1 : 0;
     if (asprintf(&m->source_path, "%.*s%s", directory, path, source) < 0) {
         m->source_path = NULL;

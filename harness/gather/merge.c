@@ -161,7 +161,7 @@ static int take_record(struct merging *m, struct json_at data, const struct cell
     if (!found || found->is_there)
         return json_fail(data, err, found ? "cell %s is there twice" : "cell %s is not in the shard's plan", key);
     if (record->worker < 0 || record->worker >= cJSON_GetArraySize(m->devices))
-        return json_fail(data, err, "cell %s is of a worker that is not there", key);
+        return json_fail(data, err, "cell %s names a worker that the journal has no env line of", key);
     found->is_there = true;
     bool is_sentinel = strcmp(key, m->file->sentinel) == 0;
     if (is_sentinel && put_sentinel(m, record, err))

@@ -96,7 +96,8 @@ static int read_elements(struct json_at values, struct series_text *text, const 
     int code = 0;
     for (int got; code == 0 && (got = series_text_next(text, &ns)) != 0;) {
         unsigned block = 0;
-        code = got < 0 ? json_fail(values, err, "malformed at value %zu", out->n)
+        code = got < 0 ? json_fail(values, err,
+                                   "expected numbers as record/series_text.h packs them; value %zu is none", out->n)
                        : next_block(p, listed, out, &block, err);
         if (code == 0 && series_add(out, block, ns))
             code = form_no_memory(values, err);

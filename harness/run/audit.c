@@ -232,7 +232,8 @@ static int outcome(struct audit *a, struct error *err)
         return 0;
     if (signal_number != 0)
         return error_set(err, abs(signal_number) == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_TEMPORARY,
-                         "stopped with every cell timed and %zu to be watched%s", left, a->request->advice);
+                         "stopped: every cell is timed, %zu rows of launches are not watched yet%s", left,
+                         a->request->advice);
     return give_up(a, "no worker is left that could watch", err);
 }
 

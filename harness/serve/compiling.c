@@ -288,7 +288,7 @@ static int conclude(const struct compiling *c, const struct child *child, pid_t 
     int status = 0;
     switch (wait_for(c, pid, &status)) {
     case STOPPED:
-        return error_set(err, EXIT_CODE_INTERRUPTED, "stopped");
+        return error_set(err, EXIT_CODE_INTERRUPTED, "the server was stopped while this compiled");
     case TOO_LONG:
         trees[1] = failure_of(c, &late);
         return trees[1] ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");

@@ -132,7 +132,11 @@ static void tell_compiled(const struct tuner *t, const struct family *f, const s
 /* What snprintf said of the path: whether it fits. */
 static int check_path(int n, size_t capacity, struct error *err)
 {
-    return n < 0 || (size_t)n >= capacity ? error_set(err, EXIT_CODE_DATA, "the tuning table's path is too long") : 0;
+    return n < 0 || (size_t)n >= capacity
+               ? error_set(err, EXIT_CODE_DATA,
+                           "the tuning table's path has over %zu bytes: give --output in a shorter directory",
+                           capacity - 1)
+               : 0;
 }
 
 /* Where `run` looks for the table of that name. */

@@ -102,7 +102,7 @@ verdict $? "--resume after kill -9: goes on" "$(ls "$work" | grep confirm | tr '
 sed '/"kind":"end"/d' "$work/lost.journal.jsonl" >"$work/slow.confirm-3.journal.jsonl" # with a seed and activity of its own
 confirm --resume
 expect_code 65 "--resume of a second look at other suspects"
-expect_text "$work/err" 'slow.confirm-3.journal.jsonl was begun for other suspects than these: without --resume' "other suspects: says so"
+expect_text "$work/err" 'slow.confirm-3.journal.jsonl is of other contenders than the suspects named now: without --resume' "other suspects: says so"
 run compare "$work/base.json" "$work/slow.json" --resume
 expect_code 64 "--resume without --confirm"
 

@@ -258,8 +258,9 @@ static void test_stop_and_resume(void **state)
     t.stop_at_note = "everything is timed";
     t.stop_value = SIGINT;
     assert_int_equal(go(""), EXIT_CODE_INTERRUPTED);
-    assert_string_equal(t.err.text,
-                        "stopped with every cell timed and 6 to be watched; the same command with --resume goes on");
+    assert_string_equal(
+        t.err.text,
+        "stopped: every cell is timed, 6 rows of launches are not watched yet; the same command with --resume goes on");
     struct journal_view v = view();
     assert_int_equal(v.cells, N_CELLS);
     assert_int_equal(v.ends, 0);
