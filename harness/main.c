@@ -1,4 +1,7 @@
-/* cudal2-bench: dispatches to the subcommands; the only place that prints an error. */
+/*
+ * main.c - cudal2-bench from its command line to its exit code: dispatches to the commands, and is the only place that
+ * prints an error. Relies on cli/. Called by the system.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 #!/bin/bash
 # lint-heads.sh: every C, C++, CUDA, shell and Python file begins by saying what it is for (what it relies on, who calls it): a
-# comment, of a source of harness/ with a dozen words. Part of scripts/lint.sh.
+# comment, of a source of harness/ with a dozen words. What it says of other files is true (lint-heads.py). Part of
+# scripts/lint.sh.
 set -u
+own=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$(dirname "$0")/..}" || exit 1
 bad=0
 complain() {
@@ -31,5 +33,8 @@ for file in "${files[@]}"; do
     count=$((count + 1))
     head -3 "$file" | grep -q '"""' || complain "$file"
 done
+if command -v python3 >/dev/null; then
+    python3 "$own/lint-heads.py" || bad=1
+fi
 [ "$bad" -eq 0 ] && echo "heads: $count files say what they are for"
 exit "$bad"

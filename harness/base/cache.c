@@ -1,4 +1,7 @@
-/* The on-disk cache of file.h: one file an entry, <cache>/<kind>/<key>, headed by the CRC and length of its content. */
+/*
+ * cache.c - the on-disk cache of file.h: one file an entry, <cache>/<kind>/<key>, headed by the CRC and length of its
+ * content. Relies on digest.c. Called by whoever keeps what took long: compile/, measure/variants.c and verify/.
+ */
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/text.h"

@@ -1,5 +1,8 @@
-/* The printer of json.h. cJSON's own would do but for numbers: it calls two doubles equal that differ in the last bit,
- * so that a value read back need not be the value written. */
+/*
+ * json_print.c - the printer of json.h. cJSON's own would do but for numbers: it calls two doubles equal that differ in
+ * the last bit, so that a value read back need not be the value written. Called by everything that writes JSON:
+ * record/, result/, report/ and the commands.
+ */
 #include "base/json.h"
 #include "base/plain.h"
 #include "base/plain_locale.h"

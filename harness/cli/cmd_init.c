@@ -1,6 +1,6 @@
 /*
  * cmd_init.c - `init`: a config to start from. What must be there is there, every other key is a comment with its
- * default and what it means, from the table of config/fields.h.
+ * default and what it means, from the table of config/fields.h. Called by main.c.
  */
 #include "cli/commands.h"
 

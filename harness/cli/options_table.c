@@ -1,4 +1,7 @@
-/* The tables of options.h: the one place where a subcommand or option is described. */
+/*
+ * options_table.c - the tables of options.h: the one place where a subcommand or option is described. Pure data. Called
+ * by options.c, which parses by it, and by help.c, man.c and completion.c, which print it.
+ */
 #include "cli/options.h"
 
 #include "model/problem.h"

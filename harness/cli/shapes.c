@@ -1,4 +1,7 @@
-/* Which shapes of a config are measured: --shape, --where and --limit of run_config.h. */
+/*
+ * shapes.c - which shapes of a config are measured: --shape, --where and --limit of run_config.h. Relies on
+ * contender/expr.h for `--where`. Called by run_config.c, compile_only.c and cmd_verify.c.
+ */
 #include "cli/run_config.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * side.c - reads one run's journal into cells and group values. Relies on record/journal.h and report/source.h. Called
- * by compare.c and agree.c.
+ * by compare.c, provenance.c and rows.c.
  */
 #include "compare/side.h"
 

@@ -1,6 +1,6 @@
 /*
  * instructions.c - scans PTX for mma, wgmma and fma and notes in what type each accumulates. Text only, no assembler.
- * Called by compile.c; verify/instructions.c judges what it found.
+ * Called by kept.c; verify/instructions.c judges what it found.
  */
 #include "compile/instructions.h"
 

@@ -1,7 +1,7 @@
 /*
  * sass.c - scans machine code for HMMA, HGMMA and the like, and notes in what type each accumulates. The encodings were
- * read off ptxas 12.9 and 13.0 for sm_80 to sm_120 (tests/test_sass.c has them). Relies on nothing. Called by
- * contender/ for binaries; verify/instructions.c judges what it found.
+ * read off ptxas 12.9 and 13.0 for sm_80 to sm_120 (tests/unit/compile/test_sass.c has them). Relies on nothing. Called
+ * by contender/ for binaries; verify/instructions.c judges what it found.
  */
 #include "compile/sass.h"
 

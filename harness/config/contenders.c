@@ -1,4 +1,7 @@
-/* The names of a config: what may be one, who is raced where the config names nobody, whose directory a path starts at.
+/*
+ * contenders.c - the names of a config: what may be one, who is raced where the config names nobody, whose directory a
+ * path starts at. Relies on faults.c. Called by config.c when one is read, and by cli/ and serve/evaluate.c, which name
+ * contenders themselves.
  */
 #include "config/config.h"
 #include "config/fields.h"

@@ -1,6 +1,6 @@
 /*
- * faults.c - the list of what is wrong with one file, freed by whoever asked for it. Filled by the readers of config/,
- * printed by cli/.
+ * faults.c - the list of what is wrong with one file, freed by whoever asked for it. Called by the readers of config/;
+ * cli/name_check.c adds to it, and cli/ prints it.
  */
 #include "config/faults.h"
 

@@ -1,6 +1,7 @@
 /*
  * fields.c - the one table of plain settings: key, kind, range, default, place in struct config. A new key is one row
- * here and one in configs/config.schema.json. Read by the parser, the writer and `init`.
+ * here and one in configs/config.schema.json. Called by config.c, which parses by it, write.c, and cli/cmd_init.c for
+ * `init`.
  */
 #include "config/fields.h"
 

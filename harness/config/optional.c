@@ -1,5 +1,8 @@
-/* Who of a config's contenders may be left out where this machine cannot run them: its `optional`, and every default.
- * Who is named and not optional must be measured somewhere, or the run's exit code says so (run/named.h). */
+/*
+ * optional.c - who of a config's contenders may be left out where this machine cannot run them: its `optional`, and
+ * every default. Who is named and not optional must be measured somewhere, or the run's exit code says so. Called by
+ * contenders.c, write.c and run/named.c.
+ */
 #include "config/config.h"
 #include "config/fields.h"
 

@@ -1,4 +1,7 @@
-/* The shapes of a config: a grid of M, N and K lists, or a list of shapes. */
+/*
+ * shapes.c - the shapes of a config: a grid of M, N and K lists, or a list of shapes. Relies on fields.c. Called by
+ * config.c; cli/shapes.c and serve/submission.c have it read one shape.
+ */
 #include "config/fields.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
-/* A config as JSON again, every default filled in: what the journal keeps. config_parse reads it back. */
+/*
+ * write.c - a config as JSON again, every default filled in: what the journal keeps. config_parse reads it back. Relies
+ * on fields.c. Called by run/ledger.c, run/measuring.c and cli/confirm.c.
+ */
 #include "config/config.h"
 #include "config/fields.h"
 

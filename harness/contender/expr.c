@@ -1,6 +1,6 @@
 /*
  * expr.c - parses an integer expression of a manifest into nodes and evaluates it; overflow, division by zero and
- * unknown names are errors with a column. Called by manifest*.c, tune/space.c and `--where` (cli/shapes.c).
+ * unknown names are errors with a column. Called by manifest*.c, choice/space.c and, for `--where`, cli/shapes.c.
  */
 #include "contender/expr.h"
 

@@ -1,6 +1,6 @@
 /*
  * manifest_values.c - parameter values of a variant and the key that names them, both ways. Relies on manifest.c.
- * Called by module_set.c, choice/ and tune/.
+ * Called by module_set.c and choice/.
  */
 #include "contender/manifest.h"
 

@@ -1,6 +1,6 @@
 /*
  * module_precompile.c - fills the cubin cache for a list of kernels, by several threads, before the first race. Relies
- * on compile/. Called by worker.c, measure/choose.c and the command `compile`.
+ * on compile/. Called by registry.c, measure/choose.c, tune/family.c and the command `compile`.
  */
 #include "contender/module_set.h"
 

@@ -1,4 +1,7 @@
-/* The tuning tables of a run: which files, and which of them answers. */
+/*
+ * tuned_tables.c - the tuning tables of a run: which files, and which of them answers. Relies on tuned.c. Called by
+ * worker.c, which opens them, and by measure/variants.c, which asks them.
+ */
 #include "contender/tuned.h"
 
 #include <dirent.h>

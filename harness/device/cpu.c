@@ -1,4 +1,7 @@
-/* The host as a device: real wall times; device and event timings do not exist here and are never imitated. */
+/*
+ * cpu.c - the host as a device: real wall times; device and event timings do not exist here and are never imitated.
+ * Relies on cpu_math.c and host_*.c. Called by open.c and `doctor`.
+ */
 #include "device/cpu_math.h"
 #include "device/cpu_peak.h"
 #include "base/host_memory.h"

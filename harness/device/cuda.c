@@ -1,4 +1,7 @@
-/* The GPU as a device: opening it on the primary context, memory, and the table of operations. */
+/*
+ * cuda.c - the GPU as a device: opening it on the primary context, memory, and the table of operations. Relies on
+ * driver.c and on cuda_*.c, each with one part. Called by open.c and `doctor`.
+ */
 #include "device/cuda_device.h"
 #include "base/clock.h"
 #include "compile/kernels.h"

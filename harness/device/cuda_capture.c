@@ -1,4 +1,7 @@
-/* A segment as a CUDA graph: capture, check of every node, instantiation, upload and a first replay. */
+/*
+ * cuda_capture.c - a segment as a CUDA graph: capture, check of every node, instantiation, upload and a first replay.
+ * Relies on cuda_enqueue.c and cuda_edges.c. Called by cuda_segment.c.
+ */
 #include "device/cuda_device.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * cuda_compile.c - the harness's own kernels compiled into the cache on disk by several threads, where the first cell
- * would have them compiled one after the other. Relies on compile.h. Called by worker.c before a worker is ready, and
- * by the command `compile`.
+ * would have them compiled one after the other. Relies on compile.h. Called by worker/precompile.c before a worker is
+ * ready, and by cli/cmd_compile.c.
  */
 #include "device/cuda_device.h"
 #include "compile/compile.h"

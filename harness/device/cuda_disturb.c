@@ -1,6 +1,9 @@
-/* cuda_disturb.c - what a timed segment finds on the GPU (probe.h, disturb): inputs that differ in one element of every
+/*
+ * cuda_disturb.c - what a timed segment finds on the GPU (probe.h, disturb): inputs that differ in one element of every
  * row and column from those of the segment before, and a spoiled C. One launch for all sets, whose addresses are copied
- * to the device first. And what a launch within a segment finds (upset), which can be captured. */
+ * to the device first. And what a launch within a segment finds (upset), which can be captured. Relies on
+ * cuda_kernels.c. Called by cuda_probe.c.
+ */
 #include "device/cuda_device.h"
 #include "device/fill.h"
 #include "device/probe.h"

@@ -1,4 +1,7 @@
-/* Device memory that ends or begins beside an unmapped page (probe.h), from the driver's virtual memory management. */
+/*
+ * cuda_fence.c - device memory that ends or begins beside an unmapped page (probe.h), from the driver's virtual memory
+ * management. Relies on driver.h. Called by cuda_probe.c.
+ */
 #include "device/cuda_device.h"
 #include "device/probe.h"
 

@@ -1,4 +1,7 @@
-/* Fills on the GPU: one matrix, or all of a group in one launch that makes what several hold only once. */
+/*
+ * cuda_fill.c - fills on the GPU: one matrix, or all of a group in one launch that makes what several hold only once.
+ * Relies on cuda_kernels.c. Called by cuda.c.
+ */
 #include "device/cuda_device.h"
 #include "device/fill.h"
 

@@ -1,5 +1,8 @@
-/* One launch of a contender as a captured graph without event nodes, so that event and wall timing can be taken over
- * the launch path of a graph (the equal launch path). */
+/*
+ * cuda_graph_work.c - one launch of a contender as a captured graph without event nodes, so that event and wall timing
+ * can be taken over the launch path of a graph (the equal launch path). Relies on cuda_time.c for the launch. Called by
+ * cuda.c.
+ */
 #include "device/cuda_device.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* The harness's own kernels on the GPU: compiled for this GPU at first use, then flushes, reference and compare. */
+/*
+ * cuda_kernels.c - the harness's own kernels on the GPU: compiled for this GPU at first use, then flushes, reference
+ * and compare. Relies on compile/ and driver.h. Called by cuda.c and by those cuda_*.c that launch such a kernel.
+ */
 #include "device/cuda_device.h"
 #include "device/cpu_math.h"
 #include "compile/compile.h"

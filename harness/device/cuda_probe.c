@@ -1,5 +1,8 @@
-/* Probes of a GPU (probe.h): kernels of kernels/harness/probe.cu, a second stream that sees while the first is held,
- * and the process-wide state that a contender may change. */
+/*
+ * cuda_probe.c - probes of a GPU (probe.h): kernels of kernels/harness/probe.cu, a second stream that sees while the
+ * first is held, and the process-wide state that a contender may change. Relies on cuda_kernels.c. Called by cuda.c,
+ * which hands out their table.
+ */
 #include "device/cuda_device.h"
 #include "device/host_state.h"
 #include "base/clock.h"

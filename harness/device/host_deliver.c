@@ -1,6 +1,6 @@
 /*
  * host_deliver.c - puts new inputs where a contender finds them, at the last moment: a copy and nothing else. Relies on
- * the extents of model/problem.h. Called by measure/timed.c, for contenders in processes of their own.
+ * the extents of model/problem.h. Called by host_probe.c, for contenders in processes of their own.
  */
 #include <string.h>
 

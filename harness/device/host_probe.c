@@ -1,4 +1,7 @@
-/* Probes of memory that the host can read: the CPU device, and the scripted one. */
+/*
+ * host_probe.c - probes of memory that the host can read: the tables of the CPU device, and of the scripted one. Relies
+ * on host_*.c. Called by cpu.c and fake.c.
+ */
 #include "device/probe.h"
 #include "base/clock.h"
 #include "base/half.h"

@@ -1,6 +1,8 @@
-/* host_product.c - an output in the host's memory against sums in fp64: projected by a random vector, element by
+/*
+ * host_product.c - an output in the host's memory against sums in fp64: projected by a random vector, element by
  * element, and in whole rows. Asked after every timed launch of the CPU device, so rows are turned into floats piece by
- * piece and summed in several chains. */
+ * piece and summed in several chains. Called by host_probe.c.
+ */
 #include "device/host_check.h"
 #include "base/half.h"
 #include "device/cpu_math.h"

@@ -1,7 +1,10 @@
-/* host_renew.c - new inputs behind the same pointers in the host's memory, in the moment before a launch is timed:
- * copies of stretches of a pool (FILL_POOL), from random offsets and with random signs, and then single values in
- * every row of A and column of B, all spread as fill.h says. A product of what was there before helps nobody with what
- * is there now, and what an element was before the launch can be told after it. */
+/*
+ * host_renew.c - new inputs behind the same pointers in the host's memory, in the moment before a launch is timed:
+ * copies of stretches of a pool (FILL_POOL), from random offsets and with random signs, and then single values in every
+ * row of A and column of B, all spread as fill.h says. A product of what was there before helps nobody with what is
+ * there now, and what an element was before the launch can be told after it. Called by host_probe.c, and by
+ * measure/timed.c for what its values are.
+ */
 #include "device/host_check.h"
 #include "device/host_state.h"
 #include "base/half.h"

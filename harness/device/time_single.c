@@ -1,6 +1,6 @@
 /*
  * time_single.c - one launch timed by itself, by the way that its timing is taken. Relies on model/timing.h. Called by
- * measure/ and verify/, which so need not know the ways.
+ * measure/segment.c, which so need not know the ways.
  */
 #include "device/device.h"
 

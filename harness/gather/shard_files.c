@@ -1,6 +1,6 @@
 /*
  * shard_files.c - finds the journals of shards and reads their first lines. Relies on shard_paths.h, run/shard_record.h
- * and record/journal.h. Called by merge.c and watch.c.
+ * and record/journal.h. Called by merge.c and merge_run.c.
  */
 #include "gather/shard_files.h"
 

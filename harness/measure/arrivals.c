@@ -1,6 +1,7 @@
 /*
  * arrivals.c - draws the gap of a block, fixed, uniform or exponential, and waits it on the device's clock. Relies on
- * base/random.h. Called before each launch of server mode: segments, races, checks and the paper's protocol.
+ * base/random.h. Called by segment.c, block.c, race.c, paper.c and the checks of verify/ before each launch of server
+ * mode.
  */
 #include "measure/arrivals.h"
 

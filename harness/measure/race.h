@@ -2,10 +2,10 @@
  * race.h - which variant of a contender is the fastest: cuBLASLt's algorithms (paper 2.2.3, Listing 8) and the
  * configurations of a kernel set are raced alike, by the harness's clock, in the mode and timing that will be scored.
  *
- * Every variant is looked at (look.h), those not far behind the fastest race in heats and a final (race_plan.h). In
- * server mode the final waits gaps, and where launches are long the heats do too. Paper protocol: 50 + 100 rounds, new
- * inputs each round, event timing, nobody leaves. Either way the variants come back ranked, those that stayed longer
- * first and then by median, and the caller verifies them in that order.
+ * Every variant is looked at (prescreen.h), those not far behind the fastest race in heats and a final (race_plan.h).
+ * In server mode the final waits gaps, and where launches are long the heats do too. Paper protocol: 50 + 100 rounds,
+ * new inputs each round, event timing, nobody leaves. Either way the variants come back ranked, those that stayed
+ * longer first and then by median, and the caller verifies them in that order.
  */
 #ifndef CUDAL2_MEASURE_RACE_H
 #define CUDAL2_MEASURE_RACE_H

@@ -1,6 +1,7 @@
 /*
- * room.c - memory that a cell may still take beside what it stated, and how long the harness's own work may take for
- * so many bytes. Relies on the device's free memory. Called before each extra allocation.
+ * room.c - memory that a cell may still take beside what it stated, and how long the harness's own work may take for so
+ * many bytes. Relies on the device's free memory. Called by bench.c, worker/cell.c and the checks of verify/ before
+ * each extra allocation.
  */
 #include "measure/room.h"
 

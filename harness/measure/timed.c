@@ -1,6 +1,6 @@
 /*
  * timed.c - renews inputs before and judges outputs behind launches that are timed by themselves: places drawn
- * afterwards, projections, rows. Relies on judge.c and the device. Called by segment.c and novelty.c.
+ * afterwards, projections, rows. Relies on judge.c and the device. Called by segment.c and verify/replay_check.c.
  */
 #include "measure/timed.h"
 

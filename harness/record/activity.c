@@ -1,6 +1,6 @@
 /*
  * activity.c - checks an audit's lines, gathers them into a book by cell, and applies verdicts to records. Relies on
- * tree.c. Called by run/slot.c and ledger.c, and by result.c when a result is made.
+ * tree.c. Called by run/slot.c and ledger.c, and by result/make.c when a result is made.
  */
 #include "record/activity.h"
 

@@ -1,6 +1,6 @@
 /*
  * record_form.c - reads of a record's JSON that give a clear error, and the sizes that writer and reader share. Called
- * by record_read.c, record_series.c and record_write.c only.
+ * by record_read.c and record_series.c; record_write.c takes the sizes.
  */
 #include "record/record_form.h"
 

@@ -1,4 +1,7 @@
-/* The assembler copies the files in: no generated sources, and the files stay plain HTML, CSS and JavaScript. */
+/*
+ * assets.c - the files of the HTML page inside the program. The assembler copies them in: no generated sources, and
+ * they stay plain HTML, CSS and JavaScript. Used by page.c.
+ */
 #include "report/assets.h"
 
 #define ASSET(name, file)                                                                                              \

@@ -1,6 +1,7 @@
 /*
  * export_pairs.c - a tidy CSV of every speedup: a row for each cell, candidate, baseline and timing, for pandas, R or
- * DuckDB, and for scripts/import/receipts.py.
+ * DuckDB, and for scripts/import/receipts.py. Relies on the visitor of exports.c. Called by report.c through its table
+ * of exports.
  */
 #include "report/csv.h"
 #include "report/exports.h"

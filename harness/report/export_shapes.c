@@ -1,6 +1,6 @@
 /*
  * export_shapes.c - a tidy CSV of everything timed: a row for each cell, contender and timing, numbers as they are, for
- * pandas, R or DuckDB.
+ * pandas, R or DuckDB. Relies on overlap.c. Called by report.c through its table of exports.
  */
 #include <math.h>
 

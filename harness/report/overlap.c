@@ -1,4 +1,6 @@
-/* Results of before 2026-11-25 do not say whether launches could overlap: they could, and who was launched so is told.
+/*
+ * overlap.c - whether a time's launches could overlap, and who was launched so. Results of before 2026-11-25 do not say
+ * it: theirs could. Pure. Called by the tables, the screen, the page and the exports of this room.
  */
 #include "report/overlap.h"
 

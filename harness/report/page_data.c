@@ -1,4 +1,7 @@
-/* page_data.c - the data of the HTML page: short keys and indices instead of names, so that 1000 shapes stay small. */
+/*
+ * page_data.c - the data of the HTML page: short keys and indices instead of names, so that 1000 shapes stay small.
+ * Relies on the result. Called by page.c.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

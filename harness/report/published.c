@@ -1,5 +1,6 @@
 /*
- * published.c - the CSV files in which the authors of CUDA-L2 published their speedups for each shape.
+ * published.c - the CSV files in which the authors of CUDA-L2 published their speedups for each shape. Relies on
+ * base/gzip_read.h. Called by report.c for each file of the request.
  */
 #include <ctype.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
  * screen_contenders.c - the table of all contenders' medians by shape, as wide as the terminal lets it be. Relies on
- * table.c. Called by screen.c with `--all` or room enough.
+ * table.c. Called by screen_rows.c with `--all` or room enough.
  */
 #include "report/screen_contenders.h"
 

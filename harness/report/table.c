@@ -1,6 +1,6 @@
 /*
- * table.c - a table in the making: columns, rows, cells that are words, numbers or intervals. Pure. Filled by tables,
- * screen and figures; printed by table_*.c.
+ * table.c - a table in the making: columns, rows, cells that are words, numbers or intervals. Pure. Called by the
+ * tables, the screen and the figures, which fill one, and by compare/; table_*.c print it.
  */
 #include "report/table.h"
 

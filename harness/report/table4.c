@@ -1,6 +1,6 @@
 /*
  * table4.c - correlations of parameters with sizes and means by size class. Relies on choices.c and stats/rank.c.
- * Called by tables.c and figures.c.
+ * Called by tables.c.
  */
 #include "report/table4.h"
 

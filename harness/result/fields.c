@@ -1,5 +1,6 @@
 /*
- * fields.c - the tables of fields.h: all keys of a result that the program reads, each once. Pure data. Used by read.c.
+ * fields.c - the tables of fields.h: all keys of a result that the program reads, each once. Pure data. Used by read.c
+ * and cell.c, which walk them.
  */
 #include "result/fields.h"
 

@@ -1,6 +1,6 @@
 /*
  * summary.c - rows by group of cells: speedups, A/A, rates, convergence, who was left out, what was watched. Relies on
- * aggregate.c. Called by result.c.
+ * aggregate.c. Called by make.c and merge.c.
  */
 #include "result/summary.h"
 

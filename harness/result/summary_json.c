@@ -1,5 +1,5 @@
 /*
- * summary_json.c - a summary as the JSON that a result has. Relies on tree.c. Called by make.c and report/load.c.
+ * summary_json.c - a summary as the JSON that a result has. Relies on tree.c. Called by make.c and merge.c.
  */
 #include "result/summary.h"
 

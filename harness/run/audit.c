@@ -1,6 +1,7 @@
 /*
  * audit.c - the task of auditing a run: jobs from audit_jobs.c, losses borne without harm, lines for the journal.
- * Relies on crew.c for fresh workers and on ledger.c. Called by supervisor.c when all cells are there.
+ * Relies on crew.c for fresh workers and on ledger.c. Called by supervisor.c; crew.c begins it on each GPU that has no
+ * more cells to time.
  */
 #include "run/audit.h"
 

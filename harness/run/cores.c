@@ -1,6 +1,6 @@
 /*
  * cores.c - which processors are near a GPU, and who gets them. Relies on /sys and on the processors that this process
- * may use. Called by crew.c when a run has several devices.
+ * may use. Called by crew_devices.c when a run has several devices.
  */
 #include "run/cores.h"
 

@@ -1,7 +1,7 @@
 /*
  * counters.c - starts ncu over one launch, waits for it within limits, and turns what it printed into counters or a
- * reason. Relies on ncu_csv.h, and on process.h for a clean environment. Called by serve/evaluate.c and
- * cli/cmd_verify.c.
+ * reason. Relies on ncu_csv.h, and on process.h for a clean environment. Called by serve/counted.c and
+ * cli/verify_counters.c.
  */
 #include "run/counters.h"
 

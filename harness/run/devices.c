@@ -1,6 +1,6 @@
 /*
  * devices.c - picks one of several devices; takes the lock file of a GPU, with a deadline. Relies on flock in the cache
- * directory. Called by crew.c.
+ * directory. Called by crew_devices.c, counters.c and serve/evaluate.c.
  */
 #include "run/devices.h"
 

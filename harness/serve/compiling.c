@@ -1,6 +1,6 @@
 /*
  * compiling.c - writes the kernel of a submission into its job's directory and runs the compiler on it as a child with
- * limits. Relies on fork, exec and `verify --compile-only --format json`. Called by server.c on compiling threads.
+ * limits. Relies on fork, exec and `verify --compile-only --format json`. Called by server_work.c on compiling threads.
  */
 #include "serve/compiling.h"
 

@@ -1,5 +1,5 @@
 /*
- * gym.c - translates between KernelGYM's forms and ours. Relies on submission.h and verdict.h. Called by api.c.
+ * gym.c - translates between KernelGYM's forms and ours. Relies on submission.h and verdict.h. Called by api_gym.c.
  */
 #include "serve/gym.h"
 

@@ -1,6 +1,6 @@
 /*
  * jobs.c - a table of jobs by id and a list of the open ones, from which the next is picked by priority and age. Called
- * by server.c and metrics.c under the server's lock.
+ * by server*.c under the server's lock.
  */
 #include "serve/jobs.h"
 

@@ -1,6 +1,6 @@
 /*
  * measured.c - a list of pairs of kernel and problem, looked through from end to end: 20,000 take less than a
- * millisecond. Relies on submission.h. Called by server_work.c and server.c.
+ * millisecond. Relies on submission.h. Called by server_finish.c and server.c.
  */
 #include "serve/measured.h"
 

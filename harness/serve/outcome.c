@@ -1,6 +1,6 @@
 /*
  * outcome.c - from a run's result to a reward with its interval and terms. Relies on result/result.h for reading what
- * this program wrote. Called by evaluate.c and server.c.
+ * this program wrote. Called by evaluate.c, compiling.c and server_work.c.
  */
 #include "serve/outcome.h"
 

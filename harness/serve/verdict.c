@@ -1,5 +1,5 @@
 /*
- * verdict.c - the table of verdicts: whose fault, and what is told of it. Called by outcome.c and compiling.c.
+ * verdict.c - the table of verdicts: whose fault, and what is told of it. Called by outcome.c, counted.c and gym.c.
  */
 #include "serve/verdict.h"
 

@@ -1,6 +1,6 @@
 /*
  * keys.c - variants' keys with all parameters named, so that an old table's key and a new one compare equal. Relies on
- * contender/module.h. Called by table.c and merge.c.
+ * contender/module.h. Called by table.c; tune.c opens them.
  */
 #include "tune/keys.h"
 

@@ -1,6 +1,7 @@
 /*
  * honesty.c - the checks between blocks: late work, memory, growth, fresh inputs, process state, replays, at a block
- * that the seed chooses and at the end. Relies on timed_check.c and replay_check.c. Called by cell_loop.c and cell.c.
+ * that the seed chooses and at the end. Relies on timed_check.c and replay_check.c. Called by worker/cell.c, and by
+ * measure/cell_loop.c through a hook of the bench.
  */
 #include "verify/honesty.h"
 

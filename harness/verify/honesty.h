@@ -17,7 +17,7 @@
  * writes.
  *
  * Novel (the first time, then by turns that are drawn): a launch on new inputs takes no longer than the timed
- * ones (novelty.h).
+ * ones (replay_check.h).
  *
  * Escape (the first time, on CUDA, for what is not timed as a graph): one launch behind a held stream must leave C
  * alone.

@@ -1,6 +1,6 @@
 /*
  * model.c - rounding theory: the RMS error of an honest kernel by output format, accumulator and K, and the threshold
- * between classes. Pure. Called by deviation.c, judge.c and audits.
+ * between classes. Pure. Called by deviation.c, stage.c and worker/audit.c.
  */
 #include "verify/model.h"
 

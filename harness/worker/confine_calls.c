@@ -1,6 +1,9 @@
-/* seccomp: a worker may make the system calls of this list and no other; the rest fail with "operation not permitted".
- * libseccomp composes the filter, which is then led by what is to be named (confine_named.c) and put in force for every
- * thread. A denied call returns an error and does not kill, so that a library that merely asks goes on. */
+/*
+ * confine_calls.c - seccomp: a worker may make the system calls of this list and no other; the rest fail with
+ * "operation not permitted". libseccomp composes the filter, which is then led by what is to be named (confine_named.c)
+ * and put in force for every thread. A denied call returns an error and does not kill, so that a library that merely
+ * asks goes on. Called by confine.c.
+ */
 #include "worker/confine.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
-/* Landlock: a file system that can be read everywhere but in /dev and written in few places, no signal to any other
- * process, no port. No library knows it yet in Debian 12, and its header there lacks the later rights, hence the raw
- * system calls. */
+/*
+ * confine_files.c - Landlock: a file system that can be read everywhere but in /dev and written in few places, no
+ * signal to any other process, no port. No library knows it yet in Debian 12, and its header there lacks the later
+ * rights, hence the raw system calls. Called by confine.c.
+ */
 #include "worker/confine.h"
 
 #include <dirent.h>

@@ -1,6 +1,9 @@
-/* Memory that clocks are read with and verdicts are made by, and that nobody needs to change once the program runs: the
- * vDSO, and the code, constants and relocated tables of the program and of the C library. mseal (Linux 6.10) makes it
- * unchangeable for good; where that is missing, changing it by name is at least told (confine_named.c). */
+/*
+ * confine_memory.c - memory that clocks are read with and verdicts are made by, and that nobody needs to change once
+ * the program runs: the vDSO, and the code, constants and relocated tables of the program and of the C library. mseal
+ * (Linux 6.10) makes it unchangeable for good; where that is missing, changing it by name is at least told
+ * (confine_named.c). Called by confine.c.
+ */
 #include "worker/confine_calls.h"
 
 #include <errno.h>

@@ -1,6 +1,9 @@
-/* The system calls that are told to the supervisor: no library that multiplies makes them, and each is a step of an
- * attack on the clocks, the supervisor or the filter itself. The allow-list behind this denies them too: here they get
- * a name. Hand-made, because libseccomp has no rule for a range of addresses and none for "all but this process". */
+/*
+ * confine_named.c - the system calls that are told to the supervisor: no library that multiplies makes them, and each
+ * is a step of an attack on the clocks, the supervisor or the filter itself. The allow-list behind this denies them
+ * too: here they get a name. Hand-made, because libseccomp has no rule for a range of addresses and none for "all but
+ * this process". Called by confine_calls.c.
+ */
 #include "worker/confine_calls.h"
 #include "worker/stage_page.h"
 

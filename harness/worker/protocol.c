@@ -1,6 +1,6 @@
 /*
  * protocol.c - the messages between supervisor and worker as JSON lines, both ways, with caps on length and time.
- * Relies on base/json.h. Called by worker.c, audit.c, run/slot.c and run/process.c.
+ * Relies on base/json.h. Called by worker.c, audit.c and run/slot.c.
  */
 #include "worker/protocol.h"
 

@@ -1,6 +1,6 @@
 /*
  * spaces.c - chooses, tries and enters namespaces and a user of a worker's own. Relies on unshare, clone and
- * capabilities. Called by worker.c and `doctor` while there is one thread and no device is open.
+ * capabilities. Called by settle.c and `doctor` while there is one thread and no device is open.
  *
  * The process tree with `processes`: the supervisor started A, which unshares and clones twice with A's own parent as
  * theirs, then ends. The first, I, is process 1 of the namespace, waits for ever and takes everybody with it when it is

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The lints of text: each finds what it is there to find (scripts/prose.py, lint-heads.sh, lint-release.sh, figures-check.py),
+# The lints of text: each finds what it is there to find (scripts/prose.py, lint-heads.sh, lint-heads.py, lint-release.sh),
 # in a small tree of its own. A lint that cannot fail would keep nothing.
 # Times nothing.
 without_plugins=yes
@@ -8,7 +8,7 @@ scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 command -v git >/dev/null && command -v python3 >/dev/null || { echo "skip: no git or no python3"; exit 77; }
 tree=$work/tree
 mkdir -p "$tree/scripts" "$tree/harness/base" "$tree/docs" "$tree/debian" "$tree/harness/cli"
-cp "$scripts"/{prose.py,lint-heads.sh,lint-release.sh} "$tree/scripts/"
+cp "$scripts"/{prose.py,lint-heads.sh,lint-heads.py,lint-release.sh} "$tree/scripts/"
 git -C "$tree" init -q
 lint() { # lint PROGRAM...: in the tree
     (cd "$tree" && "$@") >"$work/out" 2>"$work/err" </dev/null
@@ -43,6 +43,25 @@ expect_code 0 "a head comment passes"
 printf '#include "base/a.h"\nint b;\n' >"$tree/harness/base/b.c"
 lint scripts/lint-heads.sh
 finds 'harness/base/b.c: begins with no head comment' "a file without one"
+head_says() { # head_says WORDS: what the head comment of b.c says after its first sentence
+    printf '/*\n * b.c - doubles a number for those who have only one of them. %s\n */\nint twice(int n)\n{\n}\n' "$1" \
+        >"$tree/harness/base/b.c"
+    lint scripts/lint-heads.sh
+}
+printf '/*\n * c.c - prints twice what it was given as a number. Relies on b.c. Called by main.\n */\nint c(void)\n{\n    twice(1);\n}\n' \
+    >"$tree/harness/base/c.c"
+head_says 'Relies on nothing. Called by c.c.'
+expect_code 0 "a true caller passes"
+head_says 'Relies on nothing. Called by a.c.'
+finds 'base/b.c: .* says that a.c calls it, which uses nothing of it' "a caller that calls nothing"
+head_says 'Relies on nothing. Called by cli/.'
+expect_code 0 "an empty room says nothing"
+head_says 'Relies on base/gone.h. Called by gone.c.'
+finds 'base/b.c: .* names base/gone.h, which is not there' "a header that is gone"
+expect_text "$work/out" 'names gone.c, which is not there' "and a source that is gone"
+head_says 'Relies on nothing, and nobody knows who wants it.'
+finds 'base/b.c: .* does not say who calls it' "a head without a caller"
+rm "$tree/harness/base/b.c" "$tree/harness/base/c.c"
 
 echo 1.2.3 >"$tree/VERSION"
 printf '## [1.2.3] - 2026-01-01\n' >"$tree/CHANGELOG.md"

@@ -1,6 +1,6 @@
 /*
  * model.c - predicts a GEMM's time from tile, waves, bytes and the machine's rates (the constants are fitted to
- * results/h200/search). Pure. Called by prune.c and rank.c.
+ * results/h200/search). Pure. Called by choice/prune.c and features.c.
  */
 #include "choice/cudal2/model.h"
 

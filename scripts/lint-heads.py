@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""lint-heads.py: what head comments say of other files is true. Each file that one names is there, each source of
+harness/ says who calls it, and a caller that is named as `y.c` uses a name that this file or its header gives out.
+A caller "through" something (a table of hooks, another header) is not looked for. Part of scripts/lint-heads.sh."""
+import glob
+import os
+import re
+import sys
+
+PLACES = ("harness", "kernels", "baselines", "tests", "scripts", "examples", "python", "rl", "configs")
+NAMED = re.compile(r"(?<![\w/.<*-])((?:[\w-]+/)*[\w-]+\.(?:c|h|cu|cuh|cpp|py|sh|inc))(?![\w*])")
+# Headers of others, and names that stand for a reader's own file.
+OUTSIDE = {"cmocka.h", "cupti_activity.h", "file.cu", "mine.c"}
+CALLED = re.compile(r"\b(?:[Cc]alled (?:by|from|through|where|wherever|for|on|once|before|after|between|around)|[Uu]sed by)\b|\bcalls it\b")
+ROOM = re.compile(r"(?<![\w/.<-])([a-z]+(?:/[a-z0-9]+)*)/(?=[\s,;.)]|$)")
+CLAUSE = re.compile(r"\b(?:called|used|read|filled) (?!and\b)(.*?)(?:[.;:](?:\s|$)|$)", re.I)
+DEFINED = re.compile(r"^(?![^;={}()\n]*\bstatic\b|typedef\b|return\b|#)[A-Za-z_][^;={}()\n]*?\b(\w+)(?:\(|(?:\[[^\]]*\])* = )", re.M)
+INLINE = re.compile(r"#define (\w+)\(|^static inline [^;={}()]*?\b(\w+)\(", re.M)
+
+
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+
+
+def head(text):
+    """The first comment of a file as one line of words."""
+    found = re.match(r"(?:#!.*\n)?\s*(/\*.*?\*/|(?:(?://|#).*\n)+)", text, re.S)
+    lines = found.group(1).splitlines() if found else []
+    return " ".join(re.sub(r"^\s*(?:/\*+|\*/|\*|//|#)?|\*/\s*$", "", line).strip() for line in lines).strip()
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def given(path, text):
+    """The functions and tables that a source defines for others, and what its header makes of them."""
+    names = set(DEFINED.findall(without_comments(text)))
+    header = path[:-2] + ".h"
+    if os.path.exists(header):
+        for found in INLINE.findall(without_comments(read(header))):
+            names.update(name for name in found if name)
+    return names - {"defined", "sizeof", "main"}
+
+
+def main():
+    paths = [path for place in PLACES for path in glob.glob(place + "/**/*.*", recursive=True) if os.path.isfile(path)]
+    by_name = {}
+    for path in paths:
+        by_name.setdefault(os.path.basename(path), []).append(path)
+    words = {}
+
+    def places_of(name):
+        return [path for path in by_name.get(os.path.basename(name), []) if ("/" + path).endswith("/" + name)]
+
+    def uses(path, names):
+        if path not in words:
+            words[path] = set(re.findall(r"\w+", without_comments(read(path))))
+        return bool(words[path] & names)
+
+    bad = []
+    for path in sorted(paths):
+        if not re.search(r"\.(c|h|cu|cuh|cpp)$", path) or path.startswith("examples"):
+            continue
+        text = read(path)
+        said = head(text)
+        for name in dict.fromkeys(NAMED.findall(said)):
+            if not places_of(name) and name not in OUTSIDE:
+                bad.append(f"{path}: its head comment names {name}, which is not there")
+        if not path.startswith("harness/") or not path.endswith(".c"):
+            continue
+        if not CALLED.search(said):
+            bad.append(f"{path}: its head comment does not say who calls it")
+        names = given(path, text)
+        for clause in CLAUSE.findall(said):
+            if "through" in clause or not names:
+                continue
+            for room in ROOM.findall(clause):
+                inside = [other for other in paths if other.startswith(f"harness/{room}/") and other != path]
+                if inside and not any(uses(other, names) for other in inside):
+                    bad.append(f"{path}: its head comment says that {room}/ calls it, which uses nothing of it")
+            for name in NAMED.findall(clause):
+                places = [place for place in places_of(name) if place != path]
+                if name.endswith(".c") and places and not any(uses(place, names) for place in places):
+                    bad.append(f"{path}: its head comment says that {name} calls it, which uses nothing of it")
+    for line in bad:
+        print(line)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
