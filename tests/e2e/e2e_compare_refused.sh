@@ -47,7 +47,7 @@ refuse 65 "a file that is not there" 'nowhere' "$work/base.json" "$work/nowhere.
 refuse 65 "a config" 'c.json' "$work/c.json" "$work/base.json"
 # A cell that does not fit: skipped, and never taken for one that was measured.
 skipping() { # skipping NAME BYTES
-    config "$work/skip.json" '{"m": 16, "n": 16, "k": 16}, {"m": 1024, "n": 1024, "k": 64}' '"offline"' "\"$work/mine.so\"" \
+    config "$work/skip.json" '{"m": 16, "n": 16, "k": 16}, {"m": 256, "n": 256, "k": 64}' '"offline"' "\"$work/mine.so\"" \
         '"stop": {"min_blocks": 24, "look_every": 8, "max_blocks": 24, "group_blocks": 4, "max_cell_seconds": 5}'
     sed -i "s/\"limits\": {/&\"memory_bytes\": $2, /" "$work/skip.json"
     run --config "$work/skip.json" --device cpu --quiet --output "$work/$1.json"
@@ -65,13 +65,13 @@ expect_text "$work/out" 'skipped' "the table says that it was skipped"
 skipping tight2 $tight
 run compare "$work/fits.json" "$work/tight.json" --delta 90
 expect_code 2 "skipped in NEW: exit status 2"
-expect_text "$work/out" '^MISSING .*1024x1024x64 .*NEW skipped this cell: needs [0-9]+ bytes' "skipped in NEW: MISSING, with the bytes"
+expect_text "$work/out" '^MISSING .*256x256x64 .*NEW skipped this cell: needs [0-9]+ bytes' "skipped in NEW: MISSING, with the bytes"
 run compare "$work/tight.json" "$work/fits.json" --delta 90
 expect_code 2 "skipped in BASE: exit status 2"
-expect_text "$work/out" '^MISSING .*1024x1024x64 .*BASE skipped this cell: needs [0-9]+ bytes' "skipped in BASE: MISSING, with the bytes"
+expect_text "$work/out" '^MISSING .*256x256x64 .*BASE skipped this cell: needs [0-9]+ bytes' "skipped in BASE: MISSING, with the bytes"
 run compare "$work/tight.json" "$work/tight2.json" --delta 90
 expect_code 0 "skipped in both: no alarm"
-expect_text "$work/out" '^note: 1 cell skipped in both runs, and not compared: .*1024x1024x64 needs' "skipped in both: says so"
+expect_text "$work/out" '^note: 1 cell skipped in both runs, and not compared: .*256x256x64 needs' "skipped in both: says so"
 # As results are kept: a directory for each run, its files compressed.
 for side in base same; do
     mkdir "$work/kept-$side"

@@ -33,13 +33,14 @@ run verify "$work/empty.so" --device cpu --baselines "$plugins/honest.so" --shap
 expect_code 2 "nothing to check is no success"
 run verify "$plugins/honest.so" --device cpu --shape 16x24x32 --in-process --baselines none
 expect_code 0 "in this process, without baselines"
-run verify "$plugins/honest.so" --device cpu --config "$(dirname "$0")/../../configs/smoke.json" --quiet
+run verify "$plugins/honest.so" --device cpu --config "$(dirname "$0")/../../configs/smoke.json" --plugins "$nothing" --quiet
 expect_code 0 "the problems of a config"
 expect_text "$work/out" '^8 passed' "all of them"
 
 # --- the roofline picture: the one thing for which verify times ---
 cp "$plugins/steady.so" "$work/mine.so"
-run verify "$work/mine.so" --device cpu --shape 32x32x64 --shape 64x64x64 --baselines "$plugins/honest.so" --roofline "$work/roof.svg" --quiet
+config "$work/roof.json" '{"m": 32, "n": 32, "k": 64}, {"m": 64, "n": 64, "k": 64}' '"offline"' '' '"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8}'
+run verify "$work/mine.so" --device cpu --config "$work/roof.json" --baselines "$plugins/honest.so" --roofline "$work/roof.svg" --quiet
 expect_code 0 "verify --roofline"
 expect_text "$work/out" '^2 passed, 0 failed' "verifies as without"
 python3 - "$work/roof.svg" <<'END'
