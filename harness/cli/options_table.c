@@ -4,6 +4,7 @@
  */
 #include "cli/options.h"
 
+#include "compare/forms.h"
 #include "model/problem.h"
 #include "model/timing.h"
 #include "report/report.h"
@@ -36,7 +37,6 @@ static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", "cud
 #define FORMAT_HELP(id, name, help, ...) name help
 const char *const format_choices[] = {REPORT_FORMATS(FORMAT_NAME) "junit", NULL};
 /* What the other commands know of them; compare --agreement has tables. */
-static const char *const compare_formats[] = {"text", "markdown", "json", "junit", "html", NULL};
 static const char *const verify_formats[] = {"text", "json", NULL};
 static const char *const table_words[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
 static const char *const arch_words[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", NULL};
@@ -197,7 +197,7 @@ const struct option_info option_table[OPTION_COUNT] = {
          "(docs/scale-out.md)"},
     [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT) | ON(COMPARE) | ON(VERIFY),
                        "FORMAT", format_choices, AT(format), REPORTS,
-                       REPORT_FORMATS(FORMAT_HELP) "compare knows text, markdown, json, junit, html"},
+                       REPORT_FORMATS(FORMAT_HELP) "compare: " COMPARE_FORMATS(FORMAT_HELP)},
     [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_CHOICES, ON(REPORT), "1..7", table_words, AT(table),
                       REPORTS, "only this table of the paper; default: all"},
     [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),
@@ -270,9 +270,7 @@ const struct option_use use_table[] = {
     {OPTION_DEVICE, ON(COMPARE), "where --confirm measures; default: where NEW did", NULL, NULL},
     {OPTION_FORMAT, ON(REPORT), REPORT_FORMATS(FORMAT_HELP) "default: what a run shows at its end", report_format_names,
      NULL},
-    {OPTION_FORMAT, ON(COMPARE),
-     "text, markdown (for a merge request), json (every row), junit (for a CI system), html (one page); default: text",
-     compare_formats, NULL},
+    {OPTION_FORMAT, ON(COMPARE), COMPARE_FORMATS(FORMAT_HELP) "; default: text", compare_format_names, NULL},
     {OPTION_FORMAT, ON(VERIFY), "text, or json with all that was found; default: text", verify_formats, NULL},
     {OPTION_OUTPUT, ON(RUN), "result file, its journal beside it; default: cudal2-CONFIG-MODE.json", NULL, NULL},
     {OPTION_OUTPUT, ON(TUNE), "the tuning table, its journal beside it; default: this device's in the kernel directory",

@@ -1,5 +1,7 @@
-/* form_html.c - a comparison as one HTML page that needs nothing else: what JSON has, for people. Called
- * by forms.c. */
+/*
+ * form_html.c - a comparison as one HTML page that needs nothing else: what JSON has, for people. Called through
+ * forms.h.
+ */
 #include "compare/forms.h"
 
 #include "report/assets.h"

@@ -1,6 +1,6 @@
 /*
- * forms.c - the table of forms: which function says a comparison, or a failure, in which. Relies on form_*.c. Called by
- * the command.
+ * forms.c - the table of forms: which function says a comparison, or a failure, in which. Relies on formats.h and
+ * form_*.c. Called by the command.
  */
 #include "compare/forms.h"
 
@@ -9,19 +9,15 @@
 #include "base/plain.h"
 #include "base/utf8.h"
 
-const char *const compare_format_names[] = {"text", "markdown", "json", "junit", "html", NULL};
+#define NAME_OF(id, name, ...) name,
+const char *const compare_format_names[] = {COMPARE_FORMATS(NAME_OF) NULL};
 
+#define FORM_OF(id, name, help, say, say_failure) {say, say_failure},
 /* How each says a comparison, and that there is none. */
 static const struct form {
     void (*say)(struct text *out, const struct compare_runs *c, struct compare_style style);
     void (*say_failure)(struct text *out, const struct compare_failure *failure); /* NULL: it has no words for it */
-} forms[] = {
-    [COMPARE_TEXT] = {compare_form_text, NULL},
-    [COMPARE_MARKDOWN] = {compare_form_markdown, compare_failure_markdown},
-    [COMPARE_JSON] = {compare_form_json, compare_failure_json},
-    [COMPARE_JUNIT] = {compare_form_junit, compare_failure_junit},
-    [COMPARE_HTML] = {compare_form_html, compare_failure_html},
-};
+} forms[COMPARE_FORMAT_COUNT] = {COMPARE_FORMATS(FORM_OF)};
 
 /* What does harm was written out where it came in; this is the last look. */
 static int hand_over(struct text *text, enum compare_format format, char **out, struct error *err)

@@ -7,9 +7,11 @@
 
 #include "base/text.h"
 #include "compare/compare.h"
+#include "compare/formats.h"
 
-enum compare_format { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_JSON, COMPARE_JUNIT, COMPARE_HTML };
-extern const char *const compare_format_names[]; /* "text", "markdown", "json", "junit", "html"; NULL-terminated */
+#define COMPARE_FORMAT_ID(id, ...) COMPARE_##id,
+enum compare_format { COMPARE_FORMATS(COMPARE_FORMAT_ID) COMPARE_FORMAT_COUNT };
+extern const char *const compare_format_names[]; /* NULL-terminated */
 
 #define COMPARE_SCHEMA "cudal2-bench/compare"
 #define COMPARE_SCHEMA_VERSION 1

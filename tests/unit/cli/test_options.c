@@ -1,5 +1,6 @@
 /* The command line: every option, every refusal as text, and what is applied to a config. */
 #include "cli/options.h"
+#include "compare/forms.h"
 #include "report/report.h"
 
 #include <setjmp.h>
@@ -364,6 +365,22 @@ static void test_apply_refusals(void **state)
                  "--aa: the name is longer than 63 bytes");
 }
 
+/* An entry of compare/formats.h is a choice of --format, and told by --help. */
+static void every_compare_format_is_a_choice(void **state)
+{
+    const char *help = option_help(OPTION_FORMAT, COMMAND_COMPARE);
+    (void)state;
+    for (int i = 0; i < COMPARE_FORMAT_COUNT; i++) {
+        int at = 0;
+        while (format_choices[at] && strcmp(format_choices[at], compare_format_names[i]) != 0)
+            at++;
+        assert_non_null(format_choices[at]);
+        assert_non_null(strstr(help, compare_format_names[i]));
+    }
+    assert_null(compare_format_names[COMPARE_FORMAT_COUNT]);
+    assert_ptr_equal(option_choices(OPTION_FORMAT, COMMAND_COMPARE), compare_format_names);
+}
+
 /* An entry of report/formats.h is a choice of --format, at its index, and told by --help. */
 static void every_report_format_is_a_choice(void **state)
 {
@@ -381,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_report_format_is_a_choice),
+        cmocka_unit_test(every_compare_format_is_a_choice),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_both_forms),
         cmocka_unit_test(test_letters),
