@@ -38,7 +38,7 @@ required="gcc g++ make libc6-dev libcjson-dev zlib1g-dev libseccomp-dev"
 optional=
 [ "$demo" = yes ] || optional="libmicrohttpd-dev gnuplot-nox python3-jsonschema"
 [ "${OPENBLAS:-}" = 0 ] || optional="libopenblas-dev $optional"
-[ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags"
+[ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags similarity-tester"
 # Ubuntu's chromium-browser only installs a snap, which a test cannot drive from a temporary directory.
 if [ "$browser" = yes ]; then
     [ "$distribution" = ubuntu ] && echo "install-deps: on Ubuntu install a browser by hand (google-chrome, or a Debian-style chromium)" >&2

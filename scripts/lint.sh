@@ -1,7 +1,7 @@
 #!/bin/bash
 # lint.sh: format, clang-tidy, cppcheck, shell syntax, room order, sizes, head comments, prose and links, figures of the pages,
 # the size of results, one version. Runs every check and then fails if one did. A tool that is not installed is named and
-# skipped; with CI=1 that is a failure too. Repetition is reported by jscpd where it is installed, and fails nothing.
+# skipped; with CI=1 that is a failure too. Repetition is reported (lint-repeats.sh) and fails nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
@@ -76,12 +76,6 @@ check_figures() {
     scripts/figures-check.py || bad=1
 }
 
-report_repeats() {
-    command -v jscpd >/dev/null || return 0
-    jscpd --silent --min-lines 8 --min-tokens 80 --format c --reporters consoleFull harness 2>/dev/null | tail -5
-    return 0
-}
-
 check_format
 check_text
 check_shell
@@ -91,7 +85,7 @@ scripts/lint-heads.sh || bad=1
 scripts/lint-prose.sh || bad=1
 scripts/lint-results.sh || bad=1
 check_figures
-report_repeats
+scripts/lint-repeats.sh
 scripts/lint-release.sh || bad=1
 check_cppcheck
 check_tidy

@@ -8,7 +8,7 @@ scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 command -v git >/dev/null && command -v python3 >/dev/null || { echo "skip: no git or no python3"; exit 77; }
 tree=$work/tree
 mkdir -p "$tree/scripts" "$tree/harness/base" "$tree/docs" "$tree/debian" "$tree/harness/cli"
-cp "$scripts"/{prose.py,lint-heads.sh,lint-heads.py,lint-release.sh} "$tree/scripts/"
+cp "$scripts"/{prose.py,lint-heads.sh,lint-heads.py,lint-release.sh,lint-repeats.sh} "$tree/scripts/"
 git -C "$tree" init -q
 lint() { # lint PROGRAM...: in the tree
     (cd "$tree" && "$@") >"$work/out" 2>"$work/err" </dev/null
@@ -62,6 +62,21 @@ expect_text "$work/out" 'names gone.c, which is not there' "and a source that is
 head_says 'Relies on nothing, and nobody knows who wants it.'
 finds 'base/b.c: .* does not say who calls it' "a head without a caller"
 rm "$tree/harness/base/b.c" "$tree/harness/base/c.c"
+
+if command -v sim_c >/dev/null; then
+    { echo "int once(int n)" && echo "{" && for i in {1..20}; do echo "    n = n * $i + (n ^ $i);"; done && echo "}"; } >"$tree/harness/cli/one.c"
+    lint scripts/lint-repeats.sh
+    expect_text "$work/out" 'repeats: 0 stretches' "one function repeats nothing"
+    cp "$tree/harness/cli/one.c" "$tree/harness/cli/other.c"
+    lint scripts/lint-repeats.sh
+    expect_code 0 "what repeats is reported and fails nothing"
+    expect_text "$work/out" 'cli/(one|other)\.c: line .*\|harness/cli/o' "and where"
+    rm "$tree/harness/cli/one.c" "$tree/harness/cli/other.c"
+fi
+mkdir "$work/bare"
+ln -s "$(command -v dirname)" "$work/bare/dirname"
+lint env PATH="$work/bare" "$BASH" scripts/lint-repeats.sh
+expect_text "$work/out" 'not reported: sim_c is not installed' "a tool that is missing is told"
 
 echo 1.2.3 >"$tree/VERSION"
 printf '## [1.2.3] - 2026-01-01\n' >"$tree/CHANGELOG.md"
