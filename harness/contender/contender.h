@@ -26,6 +26,9 @@ struct contender_ops {
     /* Around a launch that is timed: its process is awake in between (plugin_process.h). NULL: it has none. */
     void (*wake)(const struct contender *c);
     void (*rest)(const struct contender *c);
+    /* Whole pages of device_ops.alloc_apart are its process's too from now on, and no other contender's. What they hold
+     * stays where `keep`. False: no memory. NULL: it has no process of its own. */
+    bool (*lend)(const struct contender *c, const void *from, const void *to, bool keep);
     /* While it is awake: until it is asked for anything it keeps C of a set, and A and B too if `inputs`, in its
      * processor's caches. NULL as the two. */
     void (*watch)(const struct contender *c, void *state, size_t set, bool inputs);

@@ -21,6 +21,7 @@ struct plugin_process {
     struct plugin_processes *all;
     struct plugin_mailbox *mailbox;
     pid_t pid;
+    int file;       /* what it sees of request.apart; -1: nothing */
     uint32_t asked; /* number of the latest question */
     unsigned awake; /* calls of wake without one of rest */
 };
@@ -109,6 +110,12 @@ int plugin_process_ask(struct plugin_process *p, const struct mailbox_question *
     return status;
 }
 
+bool plugin_process_lend(struct plugin_process *p, const void *from, const void *to, bool keep)
+{
+    const struct host_loan loan = {p->file, keep, from, to};
+    return p->file >= 0 && host_apart_lend(p->all->request.apart, &loan);
+}
+
 struct plugin_mailbox *plugin_process_mailbox(const struct plugin_process *p)
 {
     return p->mailbox;
@@ -116,14 +123,27 @@ struct plugin_mailbox *plugin_process_mailbox(const struct plugin_process *p)
 
 /* ---- their beginning ---- */
 
-/* In the process: it gives up the other plugins' mailboxes first. */
+static void close_file(struct plugin_process *p)
+{
+    if (p->file >= 0)
+        close(p->file);
+    p->file = -1;
+}
+
+/* In the process: it gives up the other plugins' mailboxes and matrices first. */
 static void enter_apart(void *context)
 {
     struct plugin_process *p = context;
     struct plugin_processes *all = p->all;
-    for (size_t i = 0; i < all->n; i++)
-        if (&all->list[i] != p)
-            munmap(all->list[i].mailbox, sizeof *all->list[i].mailbox);
+    if (p->file >= 0 && !host_apart_enter(all->request.apart, p->file))
+        _exit(EXIT_CODE_INTERNAL);
+    close_file(p);
+    for (size_t i = 0; i < all->n; i++) {
+        if (&all->list[i] == p)
+            continue;
+        close_file(&all->list[i]);
+        munmap(all->list[i].mailbox, sizeof *all->list[i].mailbox);
+    }
     all->request.enter(all->request.context);
 }
 
@@ -165,8 +185,11 @@ struct plugin_process *plugin_processes_begin(struct plugin_processes *all, cons
         return NULL;
     }
     void *memory = mmap(NULL, sizeof *p->mailbox, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    *p = (struct plugin_process){.all = all, .mailbox = memory};
-    if (memory != MAP_FAILED && fork_stopped(p)) {
+    *p = (struct plugin_process){.all = all, .mailbox = memory, .file = -1};
+    if (memory != MAP_FAILED && all->request.apart)
+        p->file = host_apart_file(all->request.apart);
+    bool prepared = memory != MAP_FAILED && (!all->request.apart || p->file >= 0);
+    if (prepared && fork_stopped(p)) {
         all->n++;
         all->request.begun(all->request.context, p->pid);
         return p;
@@ -174,6 +197,7 @@ struct plugin_process *plugin_processes_begin(struct plugin_processes *all, cons
     error_set(err, EXIT_CODE_UNAVAILABLE, "%.200s: no process of its own: %s", path, strerror(errno));
     if (memory != MAP_FAILED)
         munmap(memory, sizeof *p->mailbox);
+    close_file(p);
     return NULL;
 }
 
@@ -185,6 +209,8 @@ void plugin_processes_close(struct plugin_processes *all)
         kill(all->list[i].pid, SIGKILL);
         waitpid(all->list[i].pid, NULL, 0);
         munmap(all->list[i].mailbox, sizeof *all->list[i].mailbox);
+        if (all->list[i].file >= 0)
+            host_apart_end(all->request.apart, all->list[i].file);
     }
     free(all);
 }

@@ -11,6 +11,7 @@
 #define CUDAL2_CONTENDER_PLUGIN_PROCESS_H
 
 #include "contender/plugin_mailbox.h"
+#include "device/host_apart.h"
 
 #include <sched.h>
 #include <sys/types.h>
@@ -24,6 +25,7 @@ struct plugin_processes_request {
     /* Processors of theirs, and the one that the calling thread keeps to while one of them is awake: on a busy machine
      * one that spins is not to keep the processor from who is to answer. */
     cpu_set_t plugins, harness;
+    struct host_apart *apart;     /* where each sees its own memory; NULL: nowhere */
     bool alone;                   /* these are the same: who waits gives it up at once */
     void (*enter)(void *context); /* in each of them, before its plugin is loaded: gives up what is the harness's */
     /* In the harness, when one has begun: its number. */
@@ -40,6 +42,9 @@ void plugin_processes_close(struct plugin_processes *all);
 
 /* Forks one for the plugin at `path`, stopped. NULL with the reason: EXIT_CODE_UNAVAILABLE. */
 struct plugin_process *plugin_processes_begin(struct plugin_processes *all, const char *path, struct error *err);
+
+/* host_apart.h: pages become this process's. False: no memory, or none of the stretch. */
+bool plugin_process_lend(struct plugin_process *p, const void *from, const void *to, bool keep);
 
 struct plugin_mailbox *plugin_process_mailbox(const struct plugin_process *p);
 

@@ -119,6 +119,11 @@ static void watch(const struct contender *c, void *state, size_t set, bool input
     (void)plugin_process_ask(origin_of(c)->process, &q);
 }
 
+static bool lend(const struct contender *c, const void *from, const void *to, bool keep)
+{
+    return plugin_process_lend(origin_of(c)->process, from, to, keep);
+}
+
 static const struct contender_ops remote_ops = {
     .list_variants = ask_list_variants,
     .setup = ask_setup,
@@ -128,6 +133,7 @@ static const struct contender_ops remote_ops = {
     .wake = wake,
     .rest = rest,
     .watch = watch,
+    .lend = lend,
 };
 
 static const struct contender_ops remote_ops_single = {
@@ -138,6 +144,7 @@ static const struct contender_ops remote_ops_single = {
     .wake = wake,
     .rest = rest,
     .watch = watch,
+    .lend = lend,
 };
 
 const struct contender_ops *remote_plugin_ops(const struct remote_plugin *plugin, size_t index)

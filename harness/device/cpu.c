@@ -68,8 +68,20 @@ static int cpu_alloc_own(struct device *d, size_t bytes, void **out, struct erro
     return shared ? alloc_on_heap(bytes, out, err) : cpu_alloc(d, bytes, out, err);
 }
 
+static int cpu_alloc_apart(struct device *d, size_t bytes, void **out, struct error *err)
+{
+    struct host_apart *apart = d->pages ? host_pages_apart(d->pages) : NULL;
+    if (!apart)
+        return cpu_alloc(d, bytes, out, err);
+    *out = host_apart_take(apart, bytes);
+    return *out ? 0 : no_memory(bytes, err);
+}
+
 static void cpu_release(struct device *d, void *memory)
 {
+    struct host_apart *apart = d->pages ? host_pages_apart(d->pages) : NULL;
+    if (apart && host_apart_give(apart, memory))
+        return;
     if (!d->pages || !host_pages_give(d->pages, memory))
         free(memory);
 }
@@ -264,6 +276,7 @@ static const struct device_ops cpu_ops = {
     .close = cpu_close,
     .alloc = cpu_alloc,
     .alloc_own = cpu_alloc_own,
+    .alloc_apart = cpu_alloc_apart,
     .release = cpu_release,
     .memory_free = cpu_memory_free,
     .upload = cpu_copy,

@@ -187,7 +187,10 @@ struct device_ops {
     /* The same for what no contender is handed: references, what inputs are made of. Where contenders run in processes
      * of their own they cannot read it. NULL: alloc. */
     int (*alloc_own)(struct device *d, size_t bytes, void **out, struct error *err);
-    void (*release)(struct device *d, void *memory); /* of either */
+    /* The same for what each contender has of its own: who runs in a process of its own sees what is lent to it
+     * (contender_ops.lend), and nobody else does. NULL: alloc. */
+    int (*alloc_apart)(struct device *d, size_t bytes, void **out, struct error *err);
+    void (*release)(struct device *d, void *memory); /* of any */
     int (*memory_free)(struct device *d, uint64_t *bytes, struct error *err);
     int (*upload)(struct device *d, void *to, const void *from, size_t bytes, struct error *err);
     int (*download)(struct device *d, void *to, const void *from, size_t bytes, struct error *err);

@@ -24,6 +24,7 @@ struct host_pages {
     struct fenced_area fences[HOST_PAGES_FENCES];
     bool shared;
     struct host_span span;
+    struct host_apart *apart; /* behind the span, where it is shared */
     struct host_span *blocks; /* in order of address */
     size_t n, room;
     bool watched, kept;
@@ -98,20 +99,40 @@ static bool open_fence(struct host_pages *pages, struct fenced_area *area)
 int host_pages_share(struct host_pages *pages)
 {
     struct host_span shared;
-    bool opened = pages->n == 0 && reserve(pages->bytes, true, &shared) == 0;
+    uint64_t each = round_up(pages->bytes, HOST_PAGES_ALIGNMENT);
+    bool opened = pages->n == 0 && reserve(2 * each, true, &shared) == 0;
     if (!opened)
         return -1;
+    pages->apart = host_apart_open(shared.from + each, shared.to);
+    opened = pages->apart != NULL;
     for (size_t i = 0; i < HOST_PAGES_FENCES && opened; i++)
         opened = open_fence(pages, &pages->fences[i]);
     struct host_span unused = opened ? pages->span : shared;
     munmap(at(unused.from), unused.to - unused.from);
     if (!opened) {
         close_fences(pages);
+        host_apart_close(pages->apart);
+        pages->apart = NULL;
         return -1;
     }
-    pages->span = shared;
+    pages->span = (struct host_span){shared.from, shared.from + each};
     pages->shared = true;
     return 0;
+}
+
+struct host_apart *host_pages_apart(const struct host_pages *pages)
+{
+    return pages->apart;
+}
+
+static uint64_t whole_end(const struct host_pages *pages)
+{
+    return pages->apart ? 2 * pages->span.to - pages->span.from : pages->span.to;
+}
+
+struct host_span host_pages_whole(const struct host_pages *pages)
+{
+    return (struct host_span){pages->span.from, whole_end(pages)};
 }
 
 bool host_pages_are_shared(const struct host_pages *pages)
@@ -153,7 +174,8 @@ void host_pages_close(struct host_pages *pages)
         return;
     close_fences(pages);
     if (!pages->kept)
-        munmap(at(pages->span.from), pages->span.to - pages->span.from);
+        munmap(at(pages->span.from), whole_end(pages) - pages->span.from);
+    host_apart_close(pages->apart);
     free(pages->blocks);
     free(pages);
 }
@@ -172,7 +194,7 @@ struct host_span host_pages_span(const struct host_pages *pages)
 static void replace_spoiled(struct host_pages *pages)
 {
     struct host_span other;
-    if (!pages->spoiled || pages->n > 0 || reserve(pages->bytes, pages->shared, &other) != 0)
+    if (!pages->spoiled || pages->n > 0 || pages->apart || reserve(pages->bytes, pages->shared, &other) != 0)
         return;
     munmap(at(pages->span.from), pages->span.to - pages->span.from);
     pages->span = other;

@@ -8,6 +8,8 @@
 #ifndef CUDAL2_DEVICE_HOST_PAGES_H
 #define CUDAL2_DEVICE_HOST_PAGES_H
 
+#include "device/host_apart.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,11 +29,15 @@ int host_pages_open(uint64_t bytes, struct host_pages **out);
 void host_pages_close(struct host_pages *pages); /* NULL: nothing */
 
 struct host_span host_pages_span(const struct host_pages *pages);
+/* With what lies apart behind it. */
+struct host_span host_pages_whole(const struct host_pages *pages);
 
 /* Processes that are forked from now on share the stretch, and areas with pages around them that nobody has
  * (host_pages_fence). Before the first block. -1 where the kernel will not: then it stays as it is. */
 int host_pages_share(struct host_pages *pages);
 bool host_pages_are_shared(const struct host_pages *pages);
+/* Memory that is shared with one of the processes alone; NULL where nothing is shared. */
+struct host_apart *host_pages_apart(const struct host_pages *pages);
 
 /* `bytes` bytes of a shared area that end (or begin) at a page that nobody has, in any of the processes: at most
  * HOST_PAGES_FENCES at once. NULL: no area is left, or none is so large. */

@@ -342,6 +342,31 @@ void bench_teardown_all(struct bench *bench)
         entrant_teardown(bench, &bench->entrants[i]);
 }
 
+/* A set's matrices, with the guards around them. What C holds before a launch is the harness's own. */
+static bool lend_set(const struct bench *bench, const struct contender *c, size_t set)
+{
+    struct probe_region guards[OPERANDS_GUARDS];
+    size_t n = operands_guards(bench->operands, set, guards) / 2;
+    bool keep = !problem_is_packed(&bench->problem), lent = true;
+    for (size_t i = 0; i < n && lent; i++) {
+        const char *from = guards[2 * i].memory, *matrix = from + guards[2 * i].bytes, *end = guards[2 * i + 1].memory;
+        if (matrix != bench->operands->input[set])
+            lent = c->ops->lend(c, from, end + guards[2 * i + 1].bytes, keep);
+    }
+    return lent;
+}
+
+static int lend_all(const struct bench *bench, struct error *err)
+{
+    for (size_t i = 0; i < bench->n_entrants && bench->arenas.apart; i++) {
+        const struct entrant *e = &bench->entrants[i];
+        for (size_t s = 0; s < bench->sets_each && e->contender->ops->lend != NULL; s++)
+            if (!lend_set(bench, e->contender, e->first_set + s))
+                return error_set(err, EXIT_CODE_UNAVAILABLE, "no memory for matrices that a plugin's process shares");
+    }
+    return 0;
+}
+
 int bench_move(struct bench *bench, uint64_t seed, struct error *err)
 {
     struct operands_request request;
@@ -356,7 +381,8 @@ int bench_move(struct bench *bench, uint64_t seed, struct error *err)
     int code = arenas_move(&bench->arenas, bench->device, &move, &memory, err);
     if (code != 0)
         return error_wrap(err, "operands of %llu bytes", (unsigned long long)move.bytes);
-    return operands_place(bench->device, &request, memory, &bench->operands, err);
+    code = operands_place(bench->device, &request, memory, &bench->operands, err);
+    return code == 0 ? lend_all(bench, err) : code;
 }
 
 void bench_release_operands(struct bench *bench)

@@ -39,10 +39,16 @@ void arenas_free(struct arenas *arenas, struct device *device)
     arenas->n = arenas->at = 0;
 }
 
+static int take(const struct arenas *a, struct device *device, struct arena *fresh, struct error *err)
+{
+    bool apart = a->apart && device->ops->alloc_apart != NULL;
+    return (apart ? device->ops->alloc_apart : device->ops->alloc)(device, (size_t)fresh->bytes, &fresh->memory, err);
+}
+
 static int add(struct arenas *a, struct device *device, uint64_t bytes, struct error *err)
 {
     struct arena fresh = {.bytes = bytes};
-    int code = device->ops->alloc(device, (size_t)bytes, &fresh.memory, err);
+    int code = take(a, device, &fresh, err);
     if (code == 0) {
         a->at = a->n++;
         a->kept[a->at] = fresh;
@@ -65,7 +71,7 @@ static int replace(struct arenas *a, struct device *device, const struct arenas_
     struct arena fresh = {.bytes = move->bytes};
     int code = -1;
     if (a->n > 0 && move->bytes <= move->room)
-        code = device->ops->alloc(device, (size_t)move->bytes, &fresh.memory, &no_room);
+        code = take(a, device, &fresh, &no_room);
     arenas_free(a, device);
     if (code != 0)
         return add(a, device, move->bytes, err);

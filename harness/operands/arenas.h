@@ -20,6 +20,7 @@ struct arenas {
     } kept[ARENAS_MOST];
     unsigned n, at; /* at: the one that matrices lie in */
     unsigned most;  /* 0 and 1: none is kept, each move is to a new one */
+    bool apart;     /* of alloc_apart */
 };
 
 struct arenas_move {

@@ -80,6 +80,7 @@ static int open_processes(struct apart *a, struct error *err)
     struct plugin_processes_request request = {.enter = enter, .begun = begun, .ended = ended, .context = a};
     int threads = share_processors(&request.plugins, &request.harness);
     request.alone = threads == 0;
+    request.apart = host_pages_apart(a->device->pages);
     a->device->n_others = 0;
     a->device->info.threads = threads > 0 ? threads : 1;
     tell_threads(a->device->info.threads);

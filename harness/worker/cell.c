@@ -124,6 +124,7 @@ static int take_memory(struct bench *bench, struct error *err)
 {
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
     bench->arenas.most = bench->device->info.device_bit == CUDAL2_ON_CUDA ? ARENAS_MOST : 1;
+    bench->arenas.apart = !bench->shared_sets;
     int code = bench_move(bench, random_derive(bench->seed, "addresses", 0), err);
     if (code == 0 && bench->config->workspace_bytes > 0)
         code = bench->device->ops->alloc(bench->device, (size_t)bench->config->workspace_bytes, &bench->workspace, err);

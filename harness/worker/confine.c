@@ -198,7 +198,7 @@ void confine_keeping(struct confinement *c, const struct device *d)
 {
     bool on_cpu = (d->info.device_bit & CUDAL2_ON_CPU) != 0;
     if (d->pages)
-        c->operands = host_pages_span(d->pages);
+        c->operands = host_pages_whole(d->pages);
     confine_process(c);
     if (d->pages && c->in_force[CONFINE_CALLS])
         host_pages_keep(d->pages);

@@ -66,6 +66,7 @@ static int open_with(bool alone)
     request.harness = request.plugins;
     assert_int_equal(host_pages_open(1u << 30, &pages), 0);
     assert_int_equal(host_pages_share(pages), 0);
+    request.apart = host_pages_apart(pages);
     a = host_pages_take(pages, 6 * sizeof *a);
     b = host_pages_take(pages, 6 * sizeof *b);
     c = host_pages_take(pages, 4 * sizeof *c);
@@ -163,6 +164,29 @@ static void a_reason_is_one_line(void **unused)
     assert_int_equal(contender.ops->setup(&contender, &setup, &state, why), CUDAL2_UNSUPPORTED);
     assert_null(strchr(why, '\n'));
     assert_memory_equal(why, "not", 3);
+}
+
+/* Its process holds no file by which it could map what others have. */
+static void its_matrices_are_its_own(void **unused)
+{
+    char why[CUDAL2_WHY], path[300], target[64];
+    (void)unused;
+    char *mine = host_apart_take(host_pages_apart(pages), 3 * 4096);
+    assert_true(contender.ops->lend(&contender, mine, mine + 3 * 4096, false));
+    assert_false(contender.ops->lend(&contender, a, a + 4096, false)); /* shared by all */
+    set = (struct cudal2_operands){mine, mine + 4096, mine + 8192};
+    memcpy(mine, a, 6 * sizeof *a);
+    memcpy(mine + 4096, b, 6 * sizeof *b);
+    void *state = set_up(NULL);
+    assert_int_equal(contender.ops->launch(&contender, state, 0, why), CUDAL2_OK);
+    assert_memory_equal(mine + 8192, ((const float[]){5, 11, 14, 23}), 4 * sizeof *c);
+    contender.ops->teardown(&contender, state);
+    for (int fd = 0; fd < 64; fd++) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)begun_pid, fd);
+        ssize_t length = readlink(path, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        assert_null(strstr(target, "memfd"));
+    }
 }
 
 static bool counts_on(void)
@@ -319,6 +343,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_reason_is_one_line, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_threads_stand_still_when_nothing_is_asked, open_all, close_all),
         cmocka_unit_test_setup_teardown(it_watches_matrices_until_it_is_asked, open_beside, close_all),
+        cmocka_unit_test_setup_teardown(its_matrices_are_its_own, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_memory_is_its_own, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_end_is_told, open_all, close_all),
         cmocka_unit_test_setup_teardown(one_that_cannot_be_loaded_is_told, open_all, close_all),
