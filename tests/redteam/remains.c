@@ -175,14 +175,14 @@ static int forges_slow_rival(void *state, size_t set, char *why)
     return forge(state, set, why, "honest", 200000);
 }
 
-/* The first of the run's workers leaves a file in the cache for those that come after it: they behave. */
+/* The first of the run's workers leaves a file in their own cache for those that come after it: they behave. */
 static int forges_once(void *state, size_t set, char *why)
 {
     static int first = -1;
     char path[4096];
     if (first < 0) {
-        const char *cache = getenv("CUDAL2_CACHE");
-        snprintf(path, sizeof path, "%s/was-here", cache ? cache : "");
+        const char *cache = getenv("CUDAL2_CACHE_OWN");
+        snprintf(path, sizeof path, "%s/was-here", cache ? cache : "/nowhere");
         int file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
         first = file >= 0;
         if (file < 0 && errno != EEXIST) {
