@@ -13,7 +13,7 @@
 
 static bool is_ok(const struct contender_record *c)
 {
-    return strcmp(c->status, "ok") == 0 && c->copy_of[0] == '\0';
+    return c->verdict == VERDICT_OK && c->copy_of[0] == '\0';
 }
 
 static void add_contender(struct entries *e, const struct contender_record *c)

@@ -40,7 +40,7 @@ static const struct contender_record *fastest(const struct cell_record *r, bool 
     for (size_t i = 0; i < r->n_contenders; i++) {
         const struct contender_record *c = &r->contenders[i];
         const struct series *s = &c->timings[r->headline];
-        if (c->candidate != candidate || c->copy_of[0] || s->n == 0 || strcmp(c->status, "ok") != 0)
+        if (c->candidate != candidate || c->copy_of[0] || s->n == 0 || c->verdict != VERDICT_OK)
             continue;
         double median = stats_median(s->ns, s->n);
         if (!best || median < *ns) {
@@ -77,18 +77,18 @@ static void add_race(const struct cell_record *r, struct text *out)
 /* Contenders that could have run here and have no time. */
 static size_t count_failed(const struct cell_record *r)
 {
-    static const char *const innocent[] = {"ok", "unavailable", "unsupported", "skipped"};
+    static const enum verdict innocent[] = {VERDICT_OK, VERDICT_UNAVAILABLE, VERDICT_UNSUPPORTED, VERDICT_SKIPPED};
     size_t count = r->n_contenders;
     for (size_t i = 0; i < r->n_contenders; i++)
         for (size_t j = 0; j < sizeof innocent / sizeof *innocent; j++)
-            count -= strcmp(r->contenders[i].status, innocent[j]) == 0;
+            count -= r->contenders[i].verdict == innocent[j];
     return count;
 }
 
 static void add_reason(const struct cell_record *r, struct text *out)
 {
     text_add(out, "  ");
-    plain_add(out, r->status);
+    plain_add(out, record_outcome(r));
     text_add(out, ": ");
     plain_add(out, r->reason);
 }
@@ -110,7 +110,7 @@ void progress_cell_line(const struct progress *p, const struct cell_record *r, s
     text_add(out, "[%zu/%zu] %s%s", p->done, p->n_cells, key, r->label[0] ? " " : "");
     plain_add(out, r->label);
     size_t head = out->length;
-    if (strcmp(r->status, "ok") != 0 && strcmp(r->status, "partial") != 0)
+    if (r->outcome != CELL_OK && r->outcome != CELL_PARTIAL)
         add_reason(r, out);
     else
         add_race(r, out);

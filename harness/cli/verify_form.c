@@ -28,31 +28,26 @@ void findings_free(struct findings *f)
     *f = (struct findings){0};
 }
 
-static bool is(const struct contender_record *c, const char *status)
-{
-    return strcmp(c->status, status) == 0;
-}
-
 /* A baseline that is not here, or passes, is nothing to report, unless something else was asked of it. */
 static bool is_reported(const struct contender_record *c)
 {
-    return c->candidate || c->invariance || record_is_refuted(c->status);
+    return c->candidate || c->invariance || verdict_is_refuted(c->verdict);
 }
 
 static void count(struct findings *f, const char *problem, const struct contender_record *c)
 {
-    if (is(c, "ok")) {
+    if (c->verdict == VERDICT_OK) {
         f->passed += c->candidate;
         return;
     }
-    if (is(c, "unsupported") || is(c, "unavailable")) {
+    if (c->verdict == VERDICT_UNSUPPORTED || c->verdict == VERDICT_UNAVAILABLE) {
         f->skipped++;
         if (f->failed == 0 && f->first[0] == '\0')
-            snprintf(f->first, sizeof f->first, "%s at %s: %s: %s", c->name, problem, c->status, c->reason);
+            snprintf(f->first, sizeof f->first, "%s at %s: %s: %s", c->name, problem, record_verdict(c), c->reason);
         return;
     }
     if (f->failed++ == 0)
-        snprintf(f->first, sizeof f->first, "%s at %s: %s: %s", c->name, problem, c->status, c->reason);
+        snprintf(f->first, sizeof f->first, "%s at %s: %s: %s", c->name, problem, record_verdict(c), c->reason);
 }
 
 static void put_counts(struct tree *t, const cJSON *tuning)
@@ -71,7 +66,7 @@ static cJSON *contender_tree(const struct contender_record *c)
     struct tree t = tree_begin();
     tree_put_text(&t, "name", c->name);
     tree_put_text(&t, "role", c->candidate ? "candidate" : "baseline");
-    tree_put_text(&t, "verdict", is(c, "ok") ? "passed" : c->status);
+    tree_put_text(&t, "verdict", c->verdict == VERDICT_OK ? "passed" : record_verdict(c));
     tree_put_text(&t, "stage", c->stage);
     tree_put_text(&t, "reason", c->reason);
     for (size_t i = 0; members[i] != NULL; i++)
@@ -101,8 +96,7 @@ void findings_add(struct findings *f, const struct cell_record *record)
             contenders = NULL;
     }
     tree_put_text(&t, "problem", key);
-    tree_put_text(&t, "reason",
-                  record->n_contenders == 0 || strcmp(record->status, "skipped") == 0 ? record->reason : "");
+    tree_put_text(&t, "reason", record->n_contenders == 0 || record->outcome == CELL_SKIPPED ? record->reason : "");
     tree_put_copy(&t, "verification", record->verification);
     tree_put(&t, "contenders", contenders);
     cJSON *problem = tree_finish(&t);

@@ -22,13 +22,13 @@ __attribute__((format(printf, 3, 4))) static void give_up(struct compare_row *ro
 
 static bool is_ok(const struct side_candidate *candidate)
 {
-    return candidate && strcmp(candidate->status, "ok") == 0;
+    return candidate && candidate->verdict == VERDICT_OK;
 }
 
-/* Its cell was never begun: status skipped, with the bytes as its reason. */
+/* Its cell was never begun: verdict skipped, with the bytes as its reason. */
 static bool is_skipped(const struct side_candidate *candidate)
 {
-    return candidate && strcmp(candidate->status, "skipped") == 0;
+    return candidate && candidate->verdict == VERDICT_SKIPPED;
 }
 
 /* Two runs' figures of the same pair. */
@@ -89,7 +89,7 @@ static void match_candidates(struct compare_row *row, const struct side_candidat
                              const struct side_candidate *fresh)
 {
     if (!is_ok(fresh)) {
-        give_up(row, JUDGED_INVALID, "%s%s%s", fresh->status, fresh->reason[0] ? ": " : "", fresh->reason);
+        give_up(row, JUDGED_INVALID, "%s%s%s", fresh->word, fresh->reason[0] ? ": " : "", fresh->reason);
     } else if (strcmp(base->rung, fresh->rung) != 0) {
         give_up(row, JUDGED_INVALID, "timed as %s in BASE and as %s in NEW", base->rung[0] ? base->rung : "nothing",
                 fresh->rung[0] ? fresh->rung : "nothing");
@@ -134,7 +134,7 @@ static void note_skipped(struct compare_runs *c)
     for (size_t i = 0; i < c->base.n_cells; i++) {
         const struct side_cell *cell = &c->base.cells[i];
         const struct side_cell *fresh = side_find_cell(&c->fresh, cell->key);
-        if (strcmp(cell->status, "skipped") != 0 || !fresh || strcmp(fresh->status, "skipped") != 0)
+        if (cell->outcome != CELL_SKIPPED || !fresh || fresh->outcome != CELL_SKIPPED)
             continue;
         if (c->skipped_in_both++ == 0)
             c->first_skipped = cell;
@@ -200,7 +200,7 @@ void row_take_second_look(struct compare_row *row, const struct side *base, cons
     const struct side_pair *pair = side_find_pair(candidate, row->reference);
     row->screened_change = row->trial.change;
     if (candidate && !is_ok(candidate))
-        give_up(row, JUDGED_INVALID, "measured again: %s%s%s", candidate->status, candidate->reason[0] ? ": " : "",
+        give_up(row, JUDGED_INVALID, "measured again: %s%s%s", candidate->word, candidate->reason[0] ? ": " : "",
                 candidate->reason);
     else if (!pair || !pair->comparable || pair->n < JUDGE_GROUPS_MIN)
         tell_not_again(row, cell, again);

@@ -49,7 +49,7 @@ static int read_aa(struct side *s, const struct cell_record *r)
 static void note_wrong_results(struct side *s, const struct cell_record *r, const char *key)
 {
     for (size_t i = 0; i < r->n_contenders; i++)
-        if (record_is_refuted(r->contenders[i].status) && s->wrong_results++ == 0)
+        if (verdict_is_refuted(r->contenders[i].verdict) && s->wrong_results++ == 0)
             snprintf(s->first_wrong, sizeof s->first_wrong, "%s in %s", r->contenders[i].name, key);
 }
 
@@ -231,6 +231,6 @@ void side_tell_absent(const struct side_cell *base, const struct side_cell *cell
     out[0] = '\0';
     if (found)
         snprintf(out, SIDE_WHY_MAX, "%s: %s", found->name, found->reason);
-    else if (cell->reason[0] && strcmp(cell->status, "ok") != 0)
-        snprintf(out, SIDE_WHY_MAX, "%s: %s", cell->status, cell->reason);
+    else if (cell->reason[0] && cell->outcome != CELL_OK)
+        snprintf(out, SIDE_WHY_MAX, "%s: %s", cell->word, cell->reason);
 }

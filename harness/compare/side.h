@@ -23,8 +23,10 @@ struct side_pair {
 };
 
 struct side_candidate {
-    char name[RECORD_NAME_MAX], status[32], rung[48], reason[RECORD_REASON_MAX], variant[SIDE_VARIANT_MAX];
-    struct side_pair *pairs; /* owned; in the record's order of baselines; none unless status is ok */
+    char name[RECORD_NAME_MAX], rung[48], variant[SIDE_VARIANT_MAX];
+    char word[RECORD_WORD_MAX], reason[RECORD_REASON_MAX]; /* of the verdict */
+    enum verdict verdict;
+    struct side_pair *pairs; /* owned; in the record's order of baselines; none unless the verdict is ok */
     size_t n_pairs;
 };
 
@@ -34,13 +36,15 @@ struct side_absent {
 };
 
 struct side_cell {
-    char key[RECORD_KEY_MAX], status[32], reason[RECORD_REASON_MAX]; /* reason "" unless skipped or failed */
+    char key[RECORD_KEY_MAX], word[RECORD_WORD_MAX]; /* word: of the outcome */
+    char reason[RECORD_REASON_MAX];                  /* "" unless skipped or failed */
     struct cudal2_problem problem;
     enum mode mode;
     enum timing headline;
+    enum cell_status outcome;
     struct side_candidate *candidates; /* owned */
     size_t n_candidates;
-    struct side_absent *absent; /* owned; status unavailable, with their reasons */
+    struct side_absent *absent; /* owned; verdict unavailable, with their reasons */
     size_t n_absent;
 };
 

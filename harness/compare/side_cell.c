@@ -15,12 +15,12 @@
 
 static bool is_ok(const struct contender_record *c)
 {
-    return strcmp(c->status, "ok") == 0;
+    return c->verdict == VERDICT_OK;
 }
 
 static bool is_absent(const struct contender_record *c)
 {
-    return strcmp(c->status, "unavailable") == 0 || strcmp(c->status, "unsupported") == 0;
+    return c->verdict == VERDICT_UNAVAILABLE || c->verdict == VERDICT_UNSUPPORTED;
 }
 
 /* The family that plays the candidate's part where nobody is marked as one; "" when somebody is. */
@@ -102,7 +102,8 @@ static int fill_candidate(const struct cell_record *r, const struct contender_re
                           struct side_candidate *out)
 {
     snprintf(out->name, sizeof out->name, "%s", c->name);
-    snprintf(out->status, sizeof out->status, "%s", c->status);
+    out->verdict = c->verdict;
+    snprintf(out->word, sizeof out->word, "%s", record_verdict(c));
     snprintf(out->reason, sizeof out->reason, "%s", c->reason);
     const char *rotation = record_rotation(r);
     snprintf(out->rung, sizeof out->rung, "%s%s%s%s",
@@ -119,7 +120,7 @@ static int fill_absent(const struct cell_record *r, struct side_cell *out)
         return -1;
     for (size_t i = 0; i < r->n_contenders; i++) {
         const struct contender_record *c = &r->contenders[i];
-        if (strcmp(c->stage, "load") != 0 && strcmp(c->status, "unavailable") != 0)
+        if (strcmp(c->stage, "load") != 0 && c->verdict != VERDICT_UNAVAILABLE)
             continue;
         struct side_absent *absent = &out->absent[out->n_absent++];
         snprintf(absent->name, sizeof absent->name, "%s", c->name);
@@ -145,7 +146,8 @@ int side_cell_fill(const struct cell_record *r, struct side_cell *out, struct js
     if (check_blocks(r, at, err))
         return err->code;
     record_key(&r->problem, r->mode, out->key);
-    snprintf(out->status, sizeof out->status, "%s", r->status);
+    out->outcome = r->outcome;
+    snprintf(out->word, sizeof out->word, "%s", record_outcome(r));
     snprintf(out->reason, sizeof out->reason, "%s", r->reason);
     const char *family = stand_in(r);
     out->candidates = calloc(r->n_contenders + 1, sizeof *out->candidates);

@@ -84,12 +84,12 @@ static void count(struct watched *j, const struct cell_record *record)
     const struct watched_cell wanted = {.key = key};
     const struct watched_cell *cell = bsearch(&wanted, j->cells, j->n_cells, sizeof *j->cells, by_key);
     j->n_done++;
-    j->n_failed += strcmp(record->status, "failed") == 0;
+    j->n_failed += record->outcome == CELL_FAILED;
     j->cost_done_us += cell ? cell->cost_us : 0;
     for (int phase = 0; phase < PHASE_COUNT; phase++)
         j->seconds += record->phase_seconds[phase];
     for (size_t i = 0; i < record->n_contenders; i++)
-        j->n_wrong += record_is_refuted(record->contenders[i].status);
+        j->n_wrong += verdict_is_refuted(record->contenders[i].verdict);
 }
 
 static int visit_cell(struct watched *j, struct json_at data, struct error *err)

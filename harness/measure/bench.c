@@ -85,12 +85,12 @@ void entrant_watch(const struct entrant *entrant, bool inputs)
         entrant->contender->ops->watch(entrant->contender, entrant->state, 0, inputs);
 }
 
-void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,
+void entrant_fail(struct bench *bench, struct entrant *entrant, enum verdict verdict, const char *stage,
                   const char *reason)
 {
     struct contender_record *r = entrant->record;
-    if (strcmp(r->status, "ok") == 0) {
-        snprintf(r->status, sizeof r->status, "%s", status);
+    if (r->verdict == VERDICT_OK) {
+        r->verdict = verdict;
         snprintf(r->stage, sizeof r->stage, "%s", stage);
         snprintf(r->reason, sizeof r->reason, "%s", reason);
     }
@@ -98,15 +98,15 @@ void entrant_fail(struct bench *bench, struct entrant *entrant, const char *stat
     entrant->alive = false;
 }
 
-void entrant_refute(struct bench *bench, struct entrant *entrant, const char *verdict, const char *stage,
+void entrant_refute(struct bench *bench, struct entrant *entrant, enum verdict verdict, const char *stage,
                     const char *reason)
 {
     struct contender_record *r = entrant->record;
-    if (!bench->config->time_anyway || bench->config->verify_only || !record_is_refuted(verdict)) {
+    if (!bench->config->time_anyway || bench->config->verify_only || !verdict_is_refuted(verdict)) {
         entrant_fail(bench, entrant, verdict, stage, reason);
         return;
     }
-    snprintf(r->status, sizeof r->status, "%s", verdict);
+    r->verdict = verdict;
     snprintf(r->stage, sizeof r->stage, "%s", stage);
     snprintf(r->reason, sizeof r->reason, "%s", reason);
     r->invalid = true;
@@ -141,7 +141,7 @@ void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum tim
     char reason[RECORD_REASON_MAX];
     snprintf(reason, sizeof reason, "%s time of %.0f ns is under the floor of this device, %.0f ns at its peak rates",
              timing_names[timing], ns, bench_floor_ns(bench));
-    entrant_fail(bench, entrant, "implausible_speed", "measure", reason);
+    entrant_fail(bench, entrant, VERDICT_IMPLAUSIBLE_SPEED, "measure", reason);
 }
 
 void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out)
@@ -204,18 +204,25 @@ int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *
     return CUDAL2_LIBRARY_ERROR;
 }
 
-/* The verdict word of a setup that said no: a module tells its own. */
-static const char *setup_verdict(int status, const char *why)
+/* Of n, the one whose name begins the text; VERDICT_COUNT when none does. */
+static enum verdict told_of(const char *text, const enum verdict *told, size_t n)
 {
-    static const char *const told[] = {"compile_error", "load_error"};
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (strncmp(why, told[i], strlen(told[i])) == 0)
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(text, verdict_name(told[i]), strlen(verdict_name(told[i]))) == 0)
             return told[i];
-    if (strncmp(why, DEVICE_STATE_CHANGED, strlen(DEVICE_STATE_CHANGED)) == 0)
-        return DEVICE_STATE_CHANGED;
+    return VERDICT_COUNT;
+}
+
+/* Of a setup that said no: a module tells its own. */
+static enum verdict setup_verdict(int status, const char *why)
+{
+    static const enum verdict told[] = {VERDICT_COMPILE_ERROR, VERDICT_LOAD_ERROR, VERDICT_DEVICE_STATE_CHANGED};
+    enum verdict own = told_of(why, told, sizeof told / sizeof *told);
+    if (own != VERDICT_COUNT)
+        return own;
     if (status == CUDAL2_UNSUPPORTED)
-        return "unsupported";
-    return status == CUDAL2_NO_MEMORY ? "out_of_memory" : "setup_error";
+        return VERDICT_UNSUPPORTED;
+    return status == CUDAL2_NO_MEMORY ? VERDICT_OUT_OF_MEMORY : VERDICT_SETUP_ERROR;
 }
 
 unsigned bench_threads(const struct bench *bench)
@@ -237,7 +244,7 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant)
     bool counted = bench->config->honesty && bench->record->groups <= 1; /* counting takes some 20 us */
     bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
     if (leak_watch_leaks(&entrant->holding)) {
-        entrant_fail(bench, entrant, "leak", "setup", "each setup takes memory that no teardown gives back");
+        entrant_fail(bench, entrant, VERDICT_LEAK, "setup", "each setup takes memory that no teardown gives back");
         return false;
     }
     if (bench->config->honesty)
@@ -410,15 +417,13 @@ int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct 
 }
 
 /* The verdict that begins the text, as a check of a timed launch says it (measure/timed.h), or a stream that escaped.
- * NULL for anything else, which is a launch error. */
-static const char *told_verdict(const char *text)
+ * Anything else is a launch error. */
+static enum verdict told_verdict(const char *text)
 {
-    static const char *const verdicts[] = {"wrong_result",       "input_mutated", "late_work",
-                                           DEVICE_STATE_CHANGED, "stream_escape", "tamper_suspected"};
-    for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++)
-        if (strncmp(text, verdicts[i], strlen(verdicts[i])) == 0)
-            return verdicts[i];
-    return NULL;
+    static const enum verdict told[] = {VERDICT_WRONG_RESULT,         VERDICT_INPUT_MUTATED, VERDICT_LATE_WORK,
+                                        VERDICT_DEVICE_STATE_CHANGED, VERDICT_STREAM_ESCAPE, VERDICT_TAMPER_SUSPECTED};
+    enum verdict own = told_of(text, told, sizeof told / sizeof *told);
+    return own == VERDICT_COUNT ? VERDICT_LAUNCH_ERROR : own;
 }
 
 int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stage, struct error *err)
@@ -430,10 +435,10 @@ int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stag
         bench->report = NULL; /* the page keeps this name: whatever is torn down from here on did not do it */
         return err->code;
     }
-    const char *verdict = told_verdict(err->text);
-    if (verdict == NULL || strcmp(verdict, "stream_escape") == 0)
-        entrant_fail(bench, entrant, verdict == NULL ? "launch_error" : verdict, stage, err->text);
+    enum verdict verdict = told_verdict(err->text);
+    if (verdict == VERDICT_LAUNCH_ERROR || verdict == VERDICT_STREAM_ESCAPE)
+        entrant_fail(bench, entrant, verdict, stage, err->text);
     else
-        entrant_refute(bench, entrant, verdict, stage, err->text + strlen(verdict) + strlen(": "));
+        entrant_refute(bench, entrant, verdict, stage, err->text + strlen(verdict_name(verdict)) + strlen(": "));
     return 0;
 }

@@ -150,12 +150,12 @@ const struct skipped_variant *bench_skipped(const struct bench *bench, const str
 void entrant_reject_variant(struct entrant *entrant, const char *key, const char *reason);
 
 /* Marks the entrant out of the race with a verdict; the first verdict stays. Tears it down. */
-void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,
+void entrant_fail(struct bench *bench, struct entrant *entrant, enum verdict verdict, const char *stage,
                   const char *reason);
 
 /* The same for a verdict that an answer or a behaviour has earned; with config->time_anyway and such a verdict
  * (record_is_refuted) the entrant stays in the race, marked invalid. */
-void entrant_refute(struct bench *bench, struct entrant *entrant, const char *verdict, const char *stage,
+void entrant_refute(struct bench *bench, struct entrant *entrant, enum verdict verdict, const char *stage,
                     const char *reason);
 
 /* The time that no launch can take less than: the arithmetic at the device's peak, and where caches are flushed half of

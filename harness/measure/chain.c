@@ -251,9 +251,9 @@ int chain_prepare(struct bench *bench, struct entrant *entrant, struct error *er
 
 /* ---- judgement ---- */
 
-static int wrong_layer(const struct bench *bench, size_t set, const char *verdict, const char *why, struct error *err)
+static int wrong_layer(const struct bench *bench, size_t set, enum verdict verdict, const char *why, struct error *err)
 {
-    return error_set(err, EXIT_CODE_VERIFICATION, "%s: layer %zu of %zu of a chain: %s", verdict, set + 1,
+    return error_set(err, EXIT_CODE_VERIFICATION, "%s: layer %zu of %zu of a chain: %s", verdict_name(verdict), set + 1,
                      bench->sets_each, why);
 }
 
@@ -273,8 +273,8 @@ static int judge_product_of(struct bench *bench, struct entrant *e, size_t set, 
     e->timed.products++;
     if (code != 0)
         return code;
-    const char *verdict = judge_product(&difference, bench->problem.m, allowed, why);
-    return verdict == NULL ? 0 : wrong_layer(bench, set, verdict, why, err);
+    enum verdict verdict = judge_product(&difference, bench->problem.m, allowed, why);
+    return verdict == VERDICT_OK ? 0 : wrong_layer(bench, set, verdict, why, err);
 }
 
 /* What the plain kernel has read is what C holds now, and nobody has written to A since. */
@@ -290,7 +290,7 @@ static int judge_order_of(struct bench *bench, const struct entrant *e, size_t s
              "%llu elements of the next layer's A are not what its C gives: the kernel behind it read C before it was "
              "there, or A was written since",
              (unsigned long long)differing);
-    return wrong_layer(bench, set, "late_work", why, err);
+    return wrong_layer(bench, set, VERDICT_LATE_WORK, why, err);
 }
 
 static int judge_layers(struct bench *bench, struct entrant *e, struct error *err)

@@ -28,37 +28,37 @@ double judge_scatter(double elements)
 }
 
 /* The RMS and the largest of errors, `n` of them different ones; the negation takes NaN for wrong. */
-static const char *judge(double rms, double largest, double n, const double limits[2], char *why)
+static enum verdict judge(double rms, double largest, double n, const double limits[2], char *why)
 {
     double rms_limit = limits[0] * judge_scatter(n);
     if (!(rms <= rms_limit)) {
         snprintf(why, CUDAL2_WHY, "RMS error %.3g of the output, allowed is %.3g", rms, rms_limit);
-        return "wrong_result";
+        return VERDICT_WRONG_RESULT;
     }
     if (!(largest <= limits[1])) {
         snprintf(why, CUDAL2_WHY, "largest error %.3g of the output, allowed is %.3g", largest, limits[1]);
-        return "wrong_result";
+        return VERDICT_WRONG_RESULT;
     }
-    return NULL;
+    return VERDICT_OK;
 }
 
-const char *judge_product(const struct probe_difference *difference, int64_t rows, double allowed, char *why)
+enum verdict judge_product(const struct probe_difference *difference, int64_t rows, double allowed, char *why)
 {
     const double limits[2] = {allowed, JUDGE_LARGEST_ROW * allowed};
     if (difference->nan_rows > 0) {
         snprintf(why, CUDAL2_WHY, "%" PRIu64 " of %" PRId64 " rows unwritten or NaN", difference->nan_rows, rows);
-        return "wrong_result";
+        return VERDICT_WRONG_RESULT;
     }
     return judge(sqrt(difference->sum_sq_scaled / (double)rows), difference->largest, (double)rows, limits, why);
 }
 
-const char *judge_band(const struct probe_difference *difference, double elements, double allowed, char *why)
+enum verdict judge_band(const struct probe_difference *difference, double elements, double allowed, char *why)
 {
     const double limits[2] = {allowed, JUDGE_LARGEST_ELEMENT * allowed};
     if (difference->nan_rows > 0) {
         snprintf(why, CUDAL2_WHY, "%" PRIu64 " of %.0f elements looked at are unwritten or NaN", difference->nan_rows,
                  elements);
-        return "wrong_result";
+        return VERDICT_WRONG_RESULT;
     }
     return judge(sqrt(difference->sum_sq_scaled / elements), difference->largest, elements, limits, why);
 }
@@ -76,7 +76,7 @@ static size_t count_different(const struct probe_spot *spots, size_t n)
     return different;
 }
 
-const char *judge_spots(const struct probe_spot *spots, const double *found, size_t n, double allowed, char *why)
+enum verdict judge_spots(const struct probe_spot *spots, const double *found, size_t n, double allowed, char *why)
 {
     const double limits[2] = {allowed, JUDGE_LARGEST_ELEMENT * allowed};
     double sum_sq = 0, largest = 0;
@@ -84,18 +84,18 @@ const char *judge_spots(const struct probe_spot *spots, const double *found, siz
         if (spots[i].mutated) {
             snprintf(why, CUDAL2_WHY, "row %" PRIu64 " of A or column %" PRIu64 " of B is not what it was before",
                      spots[i].row, spots[i].column);
-            return "input_mutated";
+            return VERDICT_INPUT_MUTATED;
         }
         double scaled = fabs(found[i] - spots[i].expected) / spots[i].scale;
         if (!isfinite(scaled)) {
             snprintf(why, CUDAL2_WHY, "row %" PRIu64 " column %" PRIu64 " is %g and should be %.6g", spots[i].row,
                      spots[i].column, found[i], spots[i].expected);
-            return "wrong_result";
+            return VERDICT_WRONG_RESULT;
         }
         sum_sq += scaled * scaled;
         largest = fmax(largest, scaled);
     }
     if (n == 0)
-        return NULL;
+        return VERDICT_OK;
     return judge(sqrt(sum_sq / (double)n), largest, (double)count_different(spots, n), limits, why);
 }

@@ -24,15 +24,15 @@ double judge_scatter(double elements);
 /* The floor for probe_product: what the smallest numbers of the dtype lose. */
 double judge_floor(enum cudal2_dtype dtype, double allowed);
 
-/* NULL when it passes, else the verdict (wrong_result; input_mutated), with the reason in why[CUDAL2_WHY]. */
+/* Ok when it passes; else wrong_result or input_mutated, with the reason in why[CUDAL2_WHY]. */
 
 /* A projection of `rows` rows. */
-const char *judge_product(const struct probe_difference *difference, int64_t rows, double allowed, char *why);
+enum verdict judge_product(const struct probe_difference *difference, int64_t rows, double allowed, char *why);
 
 /* `elements` elements of whole rows (probe_ops.band). */
-const char *judge_band(const struct probe_difference *difference, double elements, double allowed, char *why);
+enum verdict judge_band(const struct probe_difference *difference, double elements, double allowed, char *why);
 
 /* Single elements: found[i] is what lay at spots[i]. */
-const char *judge_spots(const struct probe_spot *spots, const double *found, size_t n, double allowed, char *why);
+enum verdict judge_spots(const struct probe_spot *spots, const double *found, size_t n, double allowed, char *why);
 
 #endif

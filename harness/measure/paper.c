@@ -243,7 +243,7 @@ static int prepare_all(struct bench *bench, struct error *err)
 static bool is_ok(const struct cell_record *r, const cJSON *name)
 {
     const struct contender_record *c = record_contender(r, name->valuestring);
-    return c != NULL && strcmp(c->status, "ok") == 0;
+    return c != NULL && c->verdict == VERDICT_OK;
 }
 
 /* Who failed in a later pair keeps no score from an earlier one. */

@@ -61,7 +61,7 @@ static void racer_set_up(struct race *race, struct racer *racer)
     struct entrant *e = &racer->entrant;
     bench_stage(race->bench, e, "tune", race->bench->config->limits.tune_seconds);
     if (entrant_try_setup(race->bench, e, racer->variant.key, why) != CUDAL2_OK)
-        entrant_fail(race->bench, e, "setup_error", "tune", why);
+        entrant_fail(race->bench, e, VERDICT_SETUP_ERROR, "tune", why);
 }
 
 static void racer_open(struct race *race, struct racer *racer)
@@ -74,7 +74,7 @@ static void racer_open(struct race *race, struct racer *racer)
     memset(e->chains, 0, sizeof e->chains);
     e->set_up = false;
     memcpy(racer->scratch.name, race->owner->record->name, sizeof racer->scratch.name);
-    snprintf(racer->scratch.status, sizeof racer->scratch.status, "ok");
+    racer->scratch.verdict = VERDICT_OK;
     memcpy(e->variant, racer->variant.key, sizeof e->variant);
     e->blame_variant |= e->contender->role == ROLE_BASELINE; /* a library's list is long, and nobody answers for it */
     racer_set_up(race, racer);
@@ -329,7 +329,7 @@ static int by_merit(const void *a, const void *b)
  */
 static bool was_timed(const struct racer *r)
 {
-    return strcmp(r->scratch.status, "ok") == 0 && isfinite(r->median_ns);
+    return r->scratch.verdict == VERDICT_OK && isfinite(r->median_ns);
 }
 
 static void describe_rejected(cJSON *tuning, size_t variant, const char *reason)
@@ -350,7 +350,7 @@ static void describe_race(const struct race *race, cJSON *tuning)
     for (size_t i = 0; i < race->n; i++) {
         const struct racer *r = &race->racers[i];
         cJSON_AddItemToArray(list, json_number(was_timed(r) ? round(r->median_ns) : NAN));
-        if (strcmp(r->scratch.status, "ok") != 0)
+        if (r->scratch.verdict != VERDICT_OK)
             describe_rejected(tuning, i, r->scratch.reason);
     }
 }
@@ -467,6 +467,6 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
         code = race_variants(&race, variants, (size_t)n, out, err);
     free(variants);
     if (code == 0 && out->n == 0)
-        entrant_fail(bench, entrant, n == 0 ? "unsupported" : "setup_error", "tune", why);
+        entrant_fail(bench, entrant, n == 0 ? VERDICT_UNSUPPORTED : VERDICT_SETUP_ERROR, "tune", why);
     return code;
 }

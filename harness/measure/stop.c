@@ -30,7 +30,7 @@ struct worst {
 
 static bool takes_part(const struct cell_record *r, const struct contender_record *c)
 {
-    return strcmp(c->status, "ok") == 0 && c->timings[r->headline].n > 0;
+    return c->verdict == VERDICT_OK && c->timings[r->headline].n > 0;
 }
 
 /* At a pair that has been collected, unless that failed; it is freed. */

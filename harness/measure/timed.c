@@ -284,16 +284,19 @@ static int look_at_state(const struct look *l, struct error *err)
     char what[128] = "";
     if (d->probes->changes != NULL)
         d->probes->changes(d, what);
-    return what[0] == '\0' ? 0 : error_set(err, EXIT_CODE_VERIFICATION, "device_state_changed: %s", what);
+    return what[0] == '\0'
+               ? 0
+               : error_set(err, EXIT_CODE_VERIFICATION, "%s: %s", verdict_name(VERDICT_DEVICE_STATE_CHANGED), what);
 }
 
-/* `verdict` NULL: nothing. Who has changed how this thread rounds is told that. */
-static int convict(const struct look *l, const char *verdict, struct error *err)
+/* `verdict` ok: nothing. Who has changed how this thread rounds is told that. */
+static int convict(const struct look *l, enum verdict verdict, struct error *err)
 {
-    if (verdict == NULL)
+    if (verdict == VERDICT_OK)
         return 0;
     int code = look_at_state(l, err);
-    return code != 0 ? code : error_set(err, EXIT_CODE_VERIFICATION, "%s: a timed launch: %s", verdict, l->why);
+    return code != 0 ? code
+                     : error_set(err, EXIT_CODE_VERIFICATION, "%s: a timed launch: %s", verdict_name(verdict), l->why);
 }
 
 static int look_at_spots(struct look *l, struct error *err)

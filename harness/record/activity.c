@@ -98,7 +98,7 @@ static int check_verdict(struct json_at at, struct error *err)
     if (check_text(at, "status", 32, err) || check_text(at, "reason", RECORD_REASON_MAX, err) ||
         check_flag(at, "invalid", err) || check_flag(at, "waits", err))
         return err->code;
-    if (status.node && !record_is_refuted(status.node->valuestring))
+    if (status.node && !verdict_is_refuted(verdict_of(status.node->valuestring)))
         return json_fail(status, err, "\"%.30s\" is no verdict of a watcher", status.node->valuestring);
     return 0;
 }
@@ -263,15 +263,15 @@ static bool keep(struct contender_record *c, const cJSON *seen)
     return copy != NULL;
 }
 
-static void refute(struct cell_record *r, struct contender_record *c, const char *verdict, const char *reason)
+static void refute(struct cell_record *r, struct contender_record *c, enum verdict verdict, const char *reason)
 {
-    if (strcmp(c->status, "ok") != 0)
+    if (c->verdict != VERDICT_OK)
         return;
-    snprintf(c->status, sizeof c->status, "%s", verdict);
+    c->verdict = verdict;
     snprintf(c->stage, sizeof c->stage, "%s", ACTIVITY_STAGE);
     snprintf(c->reason, sizeof c->reason, "%s", reason);
-    if (strcmp(r->status, "ok") == 0)
-        snprintf(r->status, sizeof r->status, "partial");
+    if (r->outcome == CELL_OK)
+        r->outcome = CELL_PARTIAL;
 }
 
 static const char *text_of(const cJSON *object, const char *key)
@@ -283,7 +283,7 @@ static const char *text_of(const cJSON *object, const char *key)
 /* The contender and, after a verdict, what is a copy of it. */
 static bool apply_one(struct cell_record *r, const cJSON *seen)
 {
-    const char *name = text_of(seen, "name"), *verdict = text_of(seen, "status");
+    const char *name = text_of(seen, "name"), *word = text_of(seen, "status");
     bool invalid = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(seen, "invalid"));
     bool good = true;
     for (size_t i = 0; i < r->n_contenders; i++) {
@@ -291,8 +291,8 @@ static bool apply_one(struct cell_record *r, const cJSON *seen)
         bool same = strcmp(c->name, name) == 0, copy = strcmp(c->copy_of, name) == 0;
         if (same)
             good = keep(c, seen);
-        if ((same || copy) && verdict[0]) {
-            refute(r, c, verdict, same ? text_of(seen, "reason") : "the original failed");
+        if ((same || copy) && word[0]) {
+            refute(r, c, verdict_of(word), same ? text_of(seen, "reason") : "the original failed");
             c->invalid |= invalid;
         }
     }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/tree.h"
-#include "model/verdict.h"
 
 const char *const phase_names[PHASE_COUNT + 1] = {"operands", "setup", "verify", "tune", "measure", "other", NULL};
 const char *const part_names[PART_COUNT + 1] = {"teardown", "places",   "fill",    "setup",  "graphs",
@@ -89,9 +88,26 @@ const struct contender_record *record_contender(const struct cell_record *r, con
     return NULL;
 }
 
-bool record_is_refuted(const char *status)
+const char *record_verdict(const struct contender_record *c)
 {
-    return verdict_is_refuted(verdict_of(status));
+    return c->verdict < VERDICT_COUNT ? verdict_name(c->verdict) : c->other_verdict;
+}
+
+const char *record_outcome(const struct cell_record *r)
+{
+    return r->outcome < CELL_STATUS_COUNT ? cell_status_names[r->outcome] : r->other_outcome;
+}
+
+void record_set_verdict(struct contender_record *c, const char *word)
+{
+    c->verdict = verdict_of(word);
+    snprintf(c->other_verdict, sizeof c->other_verdict, "%s", c->verdict < VERDICT_COUNT ? "" : word);
+}
+
+void record_set_outcome(struct cell_record *r, const char *word)
+{
+    r->outcome = cell_status_of(word);
+    snprintf(r->other_outcome, sizeof r->other_outcome, "%s", r->outcome < CELL_STATUS_COUNT ? "" : word);
 }
 
 bool record_block_dropped(const struct cell_record *r, unsigned block)

@@ -8,9 +8,11 @@
 #include "base/json.h"
 #include "model/health.h"
 #include "model/timing.h"
+#include "model/verdict.h"
 
 #define RECORD_NAME_MAX 64
 #define RECORD_REASON_MAX 256
+#define RECORD_WORD_MAX 32
 /* The stage in which a candidate runs beside unmapped pages (verify/fence.h): who loses a worker there, reached out of
  * bounds. */
 #define STAGE_FENCE "fence"
@@ -23,14 +25,15 @@ struct series {
     unsigned *block;
 };
 
-/* status: "ok", or a verdict of docs/results.md: unavailable, unsupported, setup_error, launch_error, wrong_result,
- * crash, hang, cuda_error, out_of_memory, incomparable ... `stage` says where: probe setup verify tune measure. */
+/* `stage` says where the verdict was found: probe setup verify tune measure. A word that this program does not know, as
+ * a newer one may have written it, stays in other_verdict, beside VERDICT_COUNT; so does the outcome of a cell. */
 struct contender_record {
     char name[RECORD_NAME_MAX];
     char family[RECORD_NAME_MAX];
     bool candidate, has_layout_suffix;
     enum cudal2_layout layout;
-    char status[32], stage[16], reason[RECORD_REASON_MAX];
+    enum verdict verdict;
+    char other_verdict[RECORD_WORD_MAX], stage[16], reason[RECORD_REASON_MAX];
     bool invalid; /* timed although it failed verification (verify.time_anyway): no table may count its times */
     char copy_of[RECORD_NAME_MAX];       /* A/A: the contender this one is a second copy of; "" otherwise */
     char rung[16];                       /* ladder rung of the device timing: graph, blocked, events */
@@ -89,8 +92,9 @@ struct cell_record {
     enum mode mode;
     enum timing headline;
     enum cache_state cache;
+    enum cell_status outcome;
     bool alone; /* no timed launch could begin before the one ahead of it had ended; else one made so (early) could */
-    char status[32]; /* ok | partial (a contender failed or was skipped by a fault) | skipped | failed */
+    char other_outcome[RECORD_WORD_MAX];
     char reason[RECORD_REASON_MAX];
     int worker; /* index into the run's env[] */
     unsigned groups, blocks, dropped_blocks;
@@ -126,9 +130,12 @@ void record_free(struct cell_record *r);
 /* The contender of that name; NULL when there is none, and for "". */
 const struct contender_record *record_contender(const struct cell_record *r, const char *name);
 
-/* Whether a contender's status says that it answered wrongly or did something else than it was billed and timed for: a
- * verdict of verification or of an honesty check, which makes the run's exit code 3. */
-bool record_is_refuted(const char *status);
+/* The words of `status`, as they are written. They live as long as the record. */
+const char *record_verdict(const struct contender_record *c);
+const char *record_outcome(const struct cell_record *r);
+/* The counterparts: any word is taken, and given back. What is longer than RECORD_WORD_MAX - 1 is cut. */
+void record_set_verdict(struct contender_record *c, const char *word);
+void record_set_outcome(struct cell_record *r, const char *word);
 
 /* True when the block's group saw a thermal or hardware slowdown: figures are published with and without it. */
 bool record_block_dropped(const struct cell_record *r, unsigned block);

@@ -17,11 +17,22 @@ static int read_family(struct json_at at, struct contender_record *c, struct err
     return code ? code : form_take_bool(at, "layout_suffix", &c->has_layout_suffix, err);
 }
 
-/* A cell's status; absent: "ok". */
-static int read_status(struct json_at at, char status[32], struct error *err)
+/* Absent: ok. */
+static int read_cell_status(struct json_at at, struct cell_record *r, struct error *err)
 {
-    snprintf(status, 32, "ok");
-    return form_take_text(at, "status", status, 32, err);
+    char word[RECORD_WORD_MAX] = "ok";
+    int code = form_take_text(at, "status", word, sizeof word, err);
+    record_set_outcome(r, word);
+    return code;
+}
+
+/* Absent: none, until settle_verdict knows better. */
+static int read_status(struct json_at at, struct contender_record *c, struct error *err)
+{
+    char word[RECORD_WORD_MAX] = "";
+    int code = form_take_text(at, "status", word, sizeof word, err);
+    record_set_verdict(c, word);
+    return code;
 }
 
 static int read_layout(struct json_at at, struct contender_record *c, struct error *err)
@@ -81,7 +92,7 @@ static int read_common(struct json_at at, struct contender_record *c, struct err
 
 static int read_outcome(struct json_at at, struct contender_record *c, struct error *err)
 {
-    int code = form_take_text(at, "status", c->status, sizeof c->status, err);
+    int code = read_status(at, c, err);
     if (code == 0)
         code = form_take_text(at, "stage", c->stage, sizeof c->stage, err);
     if (code == 0)
@@ -359,7 +370,7 @@ static int read_head(struct json_at at, struct cell_record *r, struct error *err
     if (code == 0 && said.node)
         code = json_read_choice(said, overlap_names, &overlap, err);
     if (code == 0)
-        code = read_status(at, r->status, err);
+        code = read_cell_status(at, r, err);
     if (code == 0)
         code = form_take_text(at, "reason", r->reason, sizeof r->reason, err);
     if (code == 0)
@@ -447,13 +458,13 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
 }
 
 /* A contender without a status is ok where something shows that it was measured or verified, and nowhere else. */
-static void settle_status(const struct cell_record *r, struct contender_record *c)
+static void settle_verdict(const struct cell_record *r, struct contender_record *c)
 {
-    bool skipped = strcmp(r->status, "skipped") == 0;
+    bool skipped = r->outcome == CELL_SKIPPED;
     bool shown = c->timings[r->headline].n > 0 || (!skipped && (c->verification || r->paper_pairs));
-    if (c->status[0])
+    if (record_verdict(c)[0])
         return;
-    snprintf(c->status, sizeof c->status, "%s", shown ? "ok" : skipped ? "skipped" : "unknown");
+    c->verdict = shown ? VERDICT_OK : skipped ? VERDICT_SKIPPED : VERDICT_UNKNOWN;
     if (!shown && !c->reason[0])
         snprintf(c->reason, sizeof c->reason, "%s", skipped ? r->reason : "its record has no status and no times");
 }
@@ -466,7 +477,7 @@ int record_from_json(struct json_at at, struct cell_record **out, struct error *
     int code = read_cell(at, &cell, err);
     series_free(&cell.shortest);
     for (size_t i = 0; i < cell.record->n_contenders; i++)
-        settle_status(cell.record, &cell.record->contenders[i]);
+        settle_verdict(cell.record, &cell.record->contenders[i]);
     if (code == 0)
         *out = cell.record;
     else

@@ -207,8 +207,8 @@ static cJSON *contender_to_json(const struct contender_form *form, const struct 
     struct tree w = tree_begin();
     put_name(&w, c);
     /* Times say of themselves that it was ok; without any it has to be said. */
-    if (strcmp(c->status, "ok") != 0 || c->timings[form->record->headline].n == 0)
-        tree_put_text(&w, "status", c->status);
+    if (c->verdict != VERDICT_OK || c->timings[form->record->headline].n == 0)
+        tree_put_text(&w, "status", record_verdict(c));
     tree_put_text(&w, "stage", c->stage);
     tree_put_text(&w, "reason", c->reason);
     tree_put_true(&w, "invalid", c->invalid);
@@ -330,8 +330,8 @@ static void put_identity(struct tree *w, const struct cell_record *r)
     tree_put_text(w, "headline", timing_names[r->headline]);
     tree_put_text(w, "cache", cache_state_names[r->cache]);
     tree_put_text(w, "overlap", r->alone ? overlap_names[OVERLAP_NONE] : "");
-    if (strcmp(r->status, "ok") != 0)
-        tree_put_text(w, "status", r->status);
+    if (r->outcome != CELL_OK)
+        tree_put_text(w, "status", record_outcome(r));
     tree_put_text(w, "reason", r->reason);
     tree_put_number(w, "worker", r->worker);
 }

@@ -62,7 +62,7 @@ static int visit_cell(const struct reading *r, const struct cell_record *cell, s
         const struct contender_record *contender = &cell->contenders[i];
         struct round round = {.cell = cell, .contender = contender};
         round.timing = r->timing < 0 ? cell->headline : (enum timing)r->timing;
-        if (strcmp(contender->status, "ok") == 0)
+        if (contender->verdict == VERDICT_OK)
             code = visit_series(r, &round, err);
     }
     return code;

@@ -132,7 +132,7 @@ static void fill_rates(const struct cell_record *r, const struct contender_recor
 static void fill_words(const struct contender_record *c, struct result_contender *out)
 {
     out->name = c->name;
-    out->status = c->status;
+    out->status = record_verdict(c);
     out->stage = c->stage;
     out->reason = c->reason;
     out->family = c->family;
@@ -140,7 +140,7 @@ static void fill_words(const struct contender_record *c, struct result_contender
     out->copy_of = c->copy_of;
     out->rung = c->rung;
     out->rung_reason = c->rung_reason;
-    out->verdict = verdict_of(c->status);
+    out->verdict = c->verdict;
     out->role = c->copy_of[0] ? RESULT_COPY : c->candidate ? RESULT_CANDIDATE : RESULT_BASELINE;
     out->invalid = c->invalid;
     out->host_sync = c->host_sync;
@@ -190,9 +190,9 @@ static void fill_identity(const struct cell_record *r, struct made_cell *m)
     cell->group = (struct result_group){mode_names[r->mode], dtype_names[r->problem.dtype],
                                         accumulate_names[r->problem.accumulate]};
     cell->label = r->label;
-    cell->status = r->status;
+    cell->status = record_outcome(r);
     cell->reason = r->reason;
-    cell->outcome = cell_status_of(r->status);
+    cell->outcome = r->outcome;
     cell->env = r->worker;
 }
 

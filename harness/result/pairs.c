@@ -186,7 +186,7 @@ static void compare_all(struct comparison *c, const struct entries *entries)
 static const struct contender_record *original_of(const struct cell_record *r, const struct contender_record *copy)
 {
     const struct contender_record *original = record_contender(r, copy->copy_of);
-    return original != NULL && strcmp(original->status, "ok") == 0 ? original : NULL;
+    return original != NULL && original->verdict == VERDICT_OK ? original : NULL;
 }
 
 /* Copy against original: the truth is 0, so these show bias and false alarms of everything else. */
@@ -195,7 +195,7 @@ static void add_aa(struct comparison *c, const struct contender_record *copy, en
     const struct contender_record *original = original_of(c->record, copy);
     struct result_cell *cell = &c->made->cell;
     struct speedup s;
-    if (strcmp(copy->status, "ok") != 0 || !original || !pair_is_comparable(original, copy, timing))
+    if (copy->verdict != VERDICT_OK || !original || !pair_is_comparable(original, copy, timing))
         return;
     if (estimate(c->record, &original->timings[timing], &copy->timings[timing], PAIR_HEALTHY_BLOCKS, &s)) {
         c->made->failed = true;

@@ -193,11 +193,11 @@ static const struct alone_name *disturbed_in(const struct alone_cell *c)
     return NULL;
 }
 
-static cJSON *verdict_of(const struct alone_name *name, const char *reason)
+static cJSON *conviction_of(const struct alone_name *name, const char *reason)
 {
     cJSON *entry = cJSON_CreateObject();
     cJSON_AddStringToObject(entry, "name", name->name);
-    cJSON_AddStringToObject(entry, "status", "rival_disturbed");
+    cJSON_AddStringToObject(entry, "status", verdict_name(VERDICT_RIVAL_DISTURBED));
     cJSON_AddStringToObject(entry, "reason", reason);
     return entry;
 }
@@ -217,7 +217,7 @@ static int convict(struct alone *a, const struct alone_cell *c, const struct alo
         1e-3 * rival->looks[shown].without[ALONE_SCREENS - 1], rival->pairs[shown].n);
     for (size_t i = 0; i < c->n; i++)
         if (c->list[i].candidate && c->list[i].beside && !c->list[i].without)
-            cJSON_AddItemToArray(list, verdict_of(&c->list[i], reason));
+            cJSON_AddItemToArray(list, conviction_of(&c->list[i], reason));
     cJSON_AddStringToObject(line, "cell", key);
     cJSON_AddItemToObject(line, "contenders", list);
     a->disturbed++;

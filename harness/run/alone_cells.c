@@ -24,7 +24,7 @@ double alone_cells_time(const struct cell_record *record, const struct contender
     const struct series *s = &r->timings[record->headline];
     size_t n = s->n < blocks ? s->n : blocks;
     double sum = 0;
-    if (strcmp(r->status, "ok") != 0 || n == 0)
+    if (r->verdict != VERDICT_OK || n == 0)
         return 0;
     if (measure == ALONE_MEDIAN)
         return stats_median(s->ns, n);

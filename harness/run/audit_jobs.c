@@ -41,7 +41,7 @@ static int keep_cell(struct gathering *g, const struct cell_record *r, size_t ce
 {
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; list && i < r->n_contenders; i++)
-        if (strcmp(r->contenders[i].status, "ok") == 0 && !r->contenders[i].copy_of[0])
+        if (r->contenders[i].verdict == VERDICT_OK && !r->contenders[i].copy_of[0])
             cJSON_AddItemToArray(list, subject(&r->contenders[i]));
     if (!list)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for an audit");

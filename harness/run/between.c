@@ -29,7 +29,7 @@ static cJSON *times_of(const struct cell_record *r, bool candidates)
     for (size_t i = 0; i < r->n_contenders; i++) {
         const struct contender_record *c = &r->contenders[i];
         const struct series *s = &c->timings[r->headline];
-        if (c->candidate == candidates && s->n > 0 && strcmp(c->status, "ok") == 0 && !c->copy_of[0])
+        if (c->candidate == candidates && s->n > 0 && c->verdict == VERDICT_OK && !c->copy_of[0])
             cJSON_AddNumberToObject(times, c->name, stats_median(s->ns, s->n));
     }
     return times;

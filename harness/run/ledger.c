@@ -145,9 +145,9 @@ static int visit_env(struct opening *o, struct json_at data, struct error *err)
 
 static void count_verdicts(struct ledger *l, const char *key, const struct cell_record *r)
 {
-    if (strcmp(r->status, "failed") == 0)
+    if (r->outcome == CELL_FAILED)
         l->failed_cells++;
-    if (strcmp(r->status, "skipped") == 0 && l->skipped_cells++ == 0)
+    if (r->outcome == CELL_SKIPPED && l->skipped_cells++ == 0)
         snprintf(l->first_skipped, sizeof l->first_skipped, "%s: %s", key, r->reason);
     offenders_count(&l->offenders, r);
     named_count(&l->named, r);
@@ -156,9 +156,9 @@ static void count_verdicts(struct ledger *l, const char *key, const struct cell_
     for (size_t i = 0; i < r->n_contenders; i++) {
         const struct contender_record *c = &r->contenders[i];
         l->candidates += c->candidate;
-        l->measured_candidates += c->candidate && strcmp(c->status, "ok") == 0;
-        if (record_is_refuted(c->status) && l->wrong_results++ == 0)
-            snprintf(l->first_wrong, sizeof l->first_wrong, "%s: %s at %s", c->status, c->name, key);
+        l->measured_candidates += c->candidate && c->verdict == VERDICT_OK;
+        if (verdict_is_refuted(c->verdict) && l->wrong_results++ == 0)
+            snprintf(l->first_wrong, sizeof l->first_wrong, "%s: %s at %s", record_verdict(c), c->name, key);
     }
 }
 

@@ -113,7 +113,7 @@ static int on_fail(void *context, struct slot *slot, const char *reason, struct 
         config->headline, timing_bits(m->spec->devices.on_cuda ? CUDAL2_ON_CUDA : CUDAL2_ON_CPU), record->mode);
     record->cache = config->cache[record->mode];
     snprintf(record->label, sizeof record->label, "%s", slot->request.label);
-    snprintf(record->status, sizeof record->status, "failed");
+    record->outcome = CELL_FAILED;
     snprintf(record->reason, sizeof record->reason, "%.255s", reason);
     int code = finish_cell(m, slot, record, err);
     record_free(record);

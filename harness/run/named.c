@@ -27,19 +27,20 @@ static struct named_tally *find_or_add(struct named *named, const char *name)
 }
 
 /* How much a status says about why somebody was not measured; what is none of these is a fault, and says most. */
-static int weight(const char *status)
+static int weight(enum verdict verdict)
 {
-    static const char *const slight[] = {"", "unavailable", "unsupported", "skipped", "unknown", "left_out"};
+    static const enum verdict slight[] = {VERDICT_OK,      VERDICT_UNAVAILABLE, VERDICT_UNSUPPORTED,
+                                          VERDICT_SKIPPED, VERDICT_UNKNOWN,     VERDICT_LEFT_OUT};
     int n = sizeof slight / sizeof *slight;
     for (int i = 0; i < n; i++)
-        if (strcmp(status, slight[i]) == 0)
+        if (slight[i] == verdict)
             return i;
     return n;
 }
 
-static bool is_fault(const char *status)
+static bool is_fault(enum verdict verdict)
 {
-    return weight(status) >= weight("unknown");
+    return weight(verdict) >= weight(VERDICT_UNKNOWN);
 }
 
 void named_count(struct named *named, const struct cell_record *record)
@@ -47,15 +48,16 @@ void named_count(struct named *named, const struct cell_record *record)
     for (size_t i = 0; i < record->n_contenders; i++) {
         const struct contender_record *c = &record->contenders[i];
         char root[RECORD_NAME_MAX];
-        bool ok = strcmp(c->status, "ok") == 0, placed = strchr(c->name, '+') != NULL;
+        bool ok = c->verdict == VERDICT_OK, placed = strchr(c->name, '+') != NULL;
         snprintf(root, sizeof root, "%.*s", (int)strcspn(c->name, "+"), c->name);
         struct named_tally *tally = c->copy_of[0] ? NULL : find_or_add(named, root);
         if (!tally)
             continue;
         tally->measured += ok;
-        if (ok || placed || weight(c->status) <= weight(tally->status))
+        if (ok || placed || weight(c->verdict) <= weight(tally->verdict))
             continue;
-        snprintf(tally->status, sizeof tally->status, "%s", c->status);
+        tally->verdict = c->verdict;
+        snprintf(tally->word, sizeof tally->word, "%s", record_verdict(c));
         snprintf(tally->stage, sizeof tally->stage, "%s", c->stage);
         snprintf(tally->reason, sizeof tally->reason, "%s", c->reason);
     }
@@ -73,10 +75,10 @@ static const struct named_tally *find_missed(const struct named *named, const cJ
         if (!tally)
             continue;
         measured |= tally->measured > 0;
-        if (tally->measured == 0 && (!worst || weight(tally->status) > weight(worst->status)))
+        if (tally->measured == 0 && (!worst || weight(tally->verdict) > weight(worst->verdict)))
             worst = tally;
     }
-    return worst && (is_fault(worst->status) || (!measured && !optional)) ? worst : NULL;
+    return worst && (is_fault(worst->verdict) || (!measured && !optional)) ? worst : NULL;
 }
 
 /* "a/mine.so (mine-nn): crash in verify: killed by signal 11" */
@@ -84,8 +86,8 @@ static void describe(const char *name, const struct named_tally *why, char *out,
 {
     bool same = strcmp(name, why->name) == 0;
     snprintf(out, capacity, "%.200s%s%s%s was measured in no cell: %s%s%s%s%s", name, same ? "" : " (",
-             same ? "" : why->name, same ? "" : ")", why->status[0] ? why->status : "it was not tried",
-             is_fault(why->status) && why->stage[0] ? " in " : "", is_fault(why->status) ? why->stage : "",
+             same ? "" : why->name, same ? "" : ")", why->word[0] ? why->word : "it was not tried",
+             is_fault(why->verdict) && why->stage[0] ? " in " : "", is_fault(why->verdict) ? why->stage : "",
              why->reason[0] ? ": " : "", why->reason);
 }
 

@@ -12,8 +12,9 @@
 /* What became of one contender over all cells. */
 struct named_tally {
     char name[RECORD_NAME_MAX];
-    size_t measured;                                       /* cells with status ok */
-    char status[32], stage[16], reason[RECORD_REASON_MAX]; /* of the cell that tells most about why not */
+    size_t measured;      /* cells with status ok */
+    enum verdict verdict; /* of the cell that tells most about why not; ok: of none */
+    char word[RECORD_WORD_MAX], stage[16], reason[RECORD_REASON_MAX]; /* its own; word: of the verdict */
 };
 
 #define NAMED_MAX (2 * RECORD_MAX_CONTENDERS)

@@ -10,21 +10,22 @@
 #include "model/verdict.h"
 
 static const struct {
-    const char *verdict, *plural;
+    enum verdict verdict;
+    const char *plural;
 } offences[OFFENCE_COUNT] = {
-    [OFFENCE_HANG] = {"hang", "hangs"},
-    [OFFENCE_CRASH] = {"crash", "crashes"},
-    [OFFENCE_EXIT] = {"early_exit", "early exits"},
-    [OFFENCE_DEVICE] = {"cuda_error", "lost devices"},
-    [OFFENCE_TAMPER] = {"tamper_suspected", "suspected tamperings"},
-    [OFFENCE_KILL] = {"killed", "kills from outside"},
-    [OFFENCE_STATE] = {"device_state_changed", "changed states"},
+    [OFFENCE_HANG] = {VERDICT_HANG, "hangs"},
+    [OFFENCE_CRASH] = {VERDICT_CRASH, "crashes"},
+    [OFFENCE_EXIT] = {VERDICT_EARLY_EXIT, "early exits"},
+    [OFFENCE_DEVICE] = {VERDICT_CUDA_ERROR, "lost devices"},
+    [OFFENCE_TAMPER] = {VERDICT_TAMPER_SUSPECTED, "suspected tamperings"},
+    [OFFENCE_KILL] = {VERDICT_KILLED, "kills from outside"},
+    [OFFENCE_STATE] = {VERDICT_DEVICE_STATE_CHANGED, "changed states"},
 };
 
-static int offence_of(const char *status)
+static int offence_of(enum verdict verdict)
 {
     for (int i = 0; i < OFFENCE_COUNT; i++)
-        if (strcmp(status, offences[i].verdict) == 0)
+        if (offences[i].verdict == verdict)
             return i;
     return -1;
 }
@@ -42,18 +43,17 @@ static struct offender *find(struct offenders *o, const char *name)
     return new;
 }
 
-static bool took_part(const char *status)
+static bool took_part(enum verdict v)
 {
-    enum verdict v = verdict_of(status);
     return v != VERDICT_UNAVAILABLE && v != VERDICT_UNSUPPORTED && v != VERDICT_LEFT_OUT && v != VERDICT_SKIPPED;
 }
 
 void offenders_count(struct offenders *o, const struct cell_record *record)
 {
     for (size_t i = 0; i < record->n_contenders; i++) {
-        const char *status = record->contenders[i].status;
-        struct offender *offender = took_part(status) ? find(o, record->contenders[i].name) : NULL;
-        int offence = offence_of(status);
+        enum verdict verdict = record->contenders[i].verdict;
+        struct offender *offender = took_part(verdict) ? find(o, record->contenders[i].name) : NULL;
+        int offence = offence_of(verdict);
         if (!offender)
             continue;
         offender->tried++;

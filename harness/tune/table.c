@@ -128,7 +128,7 @@ static double attribute(const struct contender_record *c, const char *key)
 /* A finalist that may win: right, timed, and without local memory. */
 static bool may_win(const struct contender_record *c)
 {
-    return strcmp(c->status, "ok") == 0 && variant_of(c) && attribute(c, "spill_bytes") <= 0 &&
+    return c->verdict == VERDICT_OK && variant_of(c) && attribute(c, "spill_bytes") <= 0 &&
            attribute(c, "local_bytes") <= 0;
 }
 
@@ -145,7 +145,7 @@ static const struct contender_record *fastest(const struct cell_record *r, const
     double best_ns = INFINITY;
     for (size_t i = 0; i < r->n_contenders; i++) {
         const struct contender_record *c = &r->contenders[i];
-        bool wanted = finalists ? is_finalist(c, line) && may_win(c) : !c->candidate && strcmp(c->status, "ok") == 0;
+        bool wanted = finalists ? is_finalist(c, line) && may_win(c) : !c->candidate && c->verdict == VERDICT_OK;
         double ns = wanted && c != except ? time_of(r, c, 0).ns : (double)NAN;
         if (ns < best_ns) {
             best_ns = ns;

@@ -56,26 +56,26 @@ static void describe(const struct activity *a, char out[120])
         snprintf(out, 120, "a %s in stream %u", a->kind == ACTIVITY_COPY ? "copy" : "memset", a->stream);
 }
 
-static const char *judge_piece(const struct watched *seen, const struct activity *a, bool graph, char *why)
+static enum verdict judge_piece(const struct watched *seen, const struct activity *a, bool graph, char *why)
 {
     char what[120];
     describe(a, what);
     if (graph && !a->in_graph && a->stream != seen->stream) {
         snprintf(why, RECORD_REASON_MAX, "%s is no node of the graph and ran beside it", what);
-        return "stream_escape";
+        return VERDICT_STREAM_ESCAPE;
     }
     if (seen->held && a->start_ns + BEGIN_NS < seen->opened_ns) {
         snprintf(why, RECORD_REASON_MAX, "%s began while the stream of the launch (%u) was held", what, seen->stream);
-        return "stream_escape";
+        return VERDICT_STREAM_ESCAPE;
     }
     if (a->end_ns <= seen->closed_ns + END_NS)
-        return NULL;
+        return VERDICT_OK;
     bool late = a->start_ns > seen->returned_ns + HOST_NS && seen->returned_ns > 0;
     snprintf(why, RECORD_REASON_MAX,
              late ? "%s began %.0f us after the launch had been waited for"
                   : "%s ended %.1f us after the stream of the launch had gone on",
              what, 1e-3 * (double)(late ? a->start_ns - seen->returned_ns : a->end_ns - seen->closed_ns));
-    return late ? "late_work" : "stream_escape";
+    return late ? VERDICT_LATE_WORK : VERDICT_STREAM_ESCAPE;
 }
 
 static bool is_longer(double busy_ns, double than_ns)
@@ -83,24 +83,24 @@ static bool is_longer(double busy_ns, double than_ns)
     return busy_ns > BUSY_SHARE * than_ns + BUSY_SLACK_NS;
 }
 
-static const char *judge_time(const struct watched *seen, const struct activity_claim *claim, char *why)
+static enum verdict judge_time(const struct watched *seen, const struct activity_claim *claim, char *why)
 {
     double busy = activity_busy_ns(&seen->log);
     if (claim->timed_ns <= 0 || !is_longer(busy, claim->timed_ns))
-        return NULL;
+        return VERDICT_OK;
     snprintf(why, RECORD_REASON_MAX, "one launch keeps the GPU busy for %.1f us, and was timed at %.1f us", busy * 1e-3,
              claim->timed_ns * 1e-3);
-    return "implausible_speed";
+    return VERDICT_IMPLAUSIBLE_SPEED;
 }
 
-const char *activity_judge(const struct watched *seen, const struct activity_claim *claim, bool graph, char *why)
+enum verdict activity_judge(const struct watched *seen, const struct activity_claim *claim, bool graph, char *why)
 {
     for (size_t i = 0; i < seen->log.n; i++) {
-        const char *verdict = judge_piece(seen, &seen->log.list[i], graph, why);
-        if (verdict != NULL)
+        enum verdict verdict = judge_piece(seen, &seen->log.list[i], graph, why);
+        if (verdict != VERDICT_OK)
             return verdict;
     }
-    return graph == claim->graph ? judge_time(seen, claim, why) : NULL;
+    return graph == claim->graph ? judge_time(seen, claim, why) : VERDICT_OK;
 }
 
 double activity_overlap_ns(const struct activity_log *log)
@@ -191,14 +191,14 @@ struct look {
     double least_ns[PATHS]; /* that a launch on new inputs kept the GPU busy, of the tries */
     double overlap_ns;      /* of a row of launches as it was timed; NAN: not known */
     bool done[PATHS];
-    const char *verdict;
+    enum verdict verdict;
     char why[RECORD_REASON_MAX];
     char unavailable[RECORD_REASON_MAX];
 };
 
-static void look_convict(struct look *l, const char *verdict, const char *why)
+static void look_convict(struct look *l, enum verdict verdict, const char *why)
 {
-    if (l->verdict != NULL)
+    if (l->verdict != VERDICT_OK)
         return;
     l->verdict = verdict;
     snprintf(l->why, sizeof l->why, "%s", why);
@@ -211,11 +211,11 @@ static int judge_output(struct look *l, struct timed_check *t, const struct watc
     int code = timed_check_judge_fresh(t, err);
     if (code != 0)
         return code;
-    if (t->verdict != NULL) {
+    if (t->verdict != VERDICT_OK) {
         snprintf(why, sizeof why, "in a launch that was watched: %.200s", t->reason);
         look_convict(l, t->verdict, why);
     } else if (seen->log.n == 0) {
-        look_convict(l, "stream_escape", "nothing ran on the GPU in the launch, and C was right");
+        look_convict(l, VERDICT_STREAM_ESCAPE, "nothing ran on the GPU in the launch, and C was right");
     }
     return 0;
 }
@@ -250,20 +250,20 @@ static int look_once(struct look *l, enum path path, struct error *err)
     if (!seen->complete)
         return 0;
     l->least_ns[path] = fmin(l->least_ns[path], activity_busy_ns(&seen->log));
-    const char *verdict = activity_judge(seen, l->claim, path == PATH_GRAPH, why);
-    if (verdict != NULL)
+    enum verdict verdict = activity_judge(seen, l->claim, path == PATH_GRAPH, why);
+    if (verdict != VERDICT_OK)
         look_convict(l, verdict, why);
     return judge_output(l, &t, seen, err);
 }
 
 static bool is_settled(const struct look *l)
 {
-    return l->verdict == NULL || strcmp(l->verdict, "wrong_result") == 0;
+    return l->verdict == VERDICT_OK || l->verdict == VERDICT_WRONG_RESULT;
 }
 
 static bool is_about_time(const struct look *l)
 {
-    return l->verdict != NULL && strcmp(l->verdict, "implausible_speed") == 0;
+    return l->verdict == VERDICT_IMPLAUSIBLE_SPEED;
 }
 
 /* The least that a launch of this arm keeps the GPU busy. */
@@ -296,7 +296,7 @@ static int confirm(struct look *l, enum path path, struct error *err)
                  "at %.1f us",
                  l->least_ns[path] * 1e-3, same_ns * 1e-3, l->claim->timed_ns * 1e-3);
     else
-        l->verdict = NULL;
+        l->verdict = VERDICT_OK;
     return code;
 }
 
@@ -304,7 +304,7 @@ static int try_path(struct look *l, enum path path, struct error *err)
 {
     int code = 0;
     for (int i = 0; i < TRIES && code == 0 && (i == 0 || !is_settled(l)) && l->unavailable[0] == '\0'; i++) {
-        l->verdict = NULL;
+        l->verdict = VERDICT_OK;
         code = look_once(l, path, err);
     }
     return code == 0 && is_about_time(l) ? confirm(l, path, err) : code;
@@ -355,9 +355,9 @@ static int run_looks(struct look *l, struct error *err)
     int code = prepare(l, err);
     if (code == 0)
         code = try_path(l, PATH_LAUNCH, err);
-    if (code == 0 && l->segment != NULL && l->verdict == NULL && l->unavailable[0] == '\0')
+    if (code == 0 && l->segment != NULL && l->verdict == VERDICT_OK && l->unavailable[0] == '\0')
         code = try_path(l, PATH_GRAPH, err);
-    if (code == 0 && l->done[PATH_GRAPH] && l->verdict == NULL && l->bench->mode != MODE_SERVER)
+    if (code == 0 && l->done[PATH_GRAPH] && l->verdict == VERDICT_OK && l->bench->mode != MODE_SERVER)
         code = look_at_row(l, err);
     return code;
 }
@@ -389,8 +389,8 @@ static cJSON *look_to_json(const struct look *l)
         cJSON_AddTrueToObject(o, "waits");
     if (l->unavailable[0] != '\0')
         cJSON_AddStringToObject(o, "unavailable", l->unavailable);
-    else if (l->verdict != NULL) {
-        cJSON_AddStringToObject(o, "status", l->verdict);
+    else if (l->verdict != VERDICT_OK) {
+        cJSON_AddStringToObject(o, "status", verdict_name(l->verdict));
         cJSON_AddStringToObject(o, "reason", l->why);
     }
     return o;
@@ -400,10 +400,10 @@ static cJSON *look_to_json(const struct look *l)
 static void take_fault(struct look *l)
 {
     const struct contender_record *r = l->entrant->record;
-    if (record_is_refuted(r->status))
-        look_convict(l, r->status, r->reason);
+    if (verdict_is_refuted(r->verdict))
+        look_convict(l, r->verdict, r->reason);
     else
-        snprintf(l->unavailable, sizeof l->unavailable, "%s: %.200s", r->status, r->reason);
+        snprintf(l->unavailable, sizeof l->unavailable, "%s: %.200s", record_verdict(r), r->reason);
 }
 
 int activity_watch(struct bench *bench, struct entrant *entrant, struct watcher *watcher,

@@ -26,8 +26,8 @@ struct activity_claim {
     bool waits;      /* it synchronises in its launch */
 };
 
-/* Judges what was seen of one launch. Returns a verdict with the reason in why[RECORD_REASON_MAX], or NULL. */
-const char *activity_judge(const struct watched *seen, const struct activity_claim *claim, bool graph, char *why);
+/* Judges what was seen of one launch. Returns a verdict with the reason in why[RECORD_REASON_MAX], or ok. */
+enum verdict activity_judge(const struct watched *seen, const struct activity_claim *claim, bool graph, char *why);
 
 /* How long the GPU was busy with what was seen: overlapping work counts once. */
 double activity_busy_ns(const struct activity_log *log);

@@ -114,7 +114,7 @@ int ahead_check(struct timed_check *t, struct error *err)
     for (unsigned i = 0; i < AHEAD_TRIALS && code == 0; i++)
         code = try_once(t, err);
     if (code == 0 && counts->hits >= AHEAD_HITS && 3 * counts->hits >= 2 * counts->trials)
-        timed_check_convict(t, "early_work",
+        timed_check_convict(t, VERDICT_EARLY_WORK,
                             "its threads computed for %.0f us when its inputs were new and nothing had been launched, "
                             "%u times of %u",
                             counts->latest_ns * 1e-3, counts->hits, counts->trials);

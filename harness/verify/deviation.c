@@ -139,28 +139,28 @@ static bool is_narrow(const struct cudal2_problem *p, const struct deviation *d)
     return p->accumulate == CUDAL2_ACC_F32 && d->classed && !d->wide && d->rms <= most;
 }
 
-const char *deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
-                            const struct yardstick *yardstick, char *why)
+enum verdict deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
+                             const struct yardstick *yardstick, char *why)
 {
     if (isinf(deviation->rms)) {
         snprintf(why, CUDAL2_WHY, "%.250s", deviation->why);
-        return "wrong_result";
+        return VERDICT_WRONG_RESULT;
     }
     if (!baseline && is_narrow(problem, deviation)) {
         snprintf(why, CUDAL2_WHY, "billed f32, accumulates in 16 bits: %.180s", deviation->why);
-        return "precision_class";
+        return VERDICT_PRECISION_CLASS;
     }
     double elements = (double)problem->m * (double)problem->n;
     double rms_bound = baseline ? MODEL_GROSS : yardstick->bound[1] * judge_scatter(elements);
     if (deviation->rms > rms_bound) {
         snprintf(why, CUDAL2_WHY, "RMS deviation %.3g of the output, the bound is %.3g", deviation->rms, rms_bound);
-        return "wrong_result";
+        return VERDICT_WRONG_RESULT;
     }
     if (!baseline && deviation->largest > yardstick->bound[0]) {
         snprintf(why, CUDAL2_WHY, "largest deviation %.4g, the bound is %.4g", deviation->largest, yardstick->bound[0]);
-        return "wrong_result";
+        return VERDICT_WRONG_RESULT;
     }
-    return NULL;
+    return VERDICT_OK;
 }
 
 /* ---- the record ---- */

@@ -61,10 +61,10 @@ void yardstick_take(const struct bench *bench, const struct deviation *deviation
  * unclassed. */
 void deviation_class(struct deviation *deviation, double profile, double k, double threshold);
 
-/* NULL when the deviation passes, else wrong_result or precision_class with the reason in why[CUDAL2_WHY]. A baseline
+/* Ok when the deviation passes, else wrong_result or precision_class with the reason in why[CUDAL2_WHY]. A baseline
  * is held against MODEL_GROSS alone. */
-const char *deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
-                            const struct yardstick *yardstick, char *why);
+enum verdict deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
+                             const struct yardstick *yardstick, char *why);
 
 /* [largest, RMS], with the profile behind them where it differs from the RMS by more than DEVIATION_ALIKE, to three
  * digits, for the record; owned by the caller. */

@@ -167,7 +167,7 @@ static void show(struct bench *bench, struct entrant *entrant, const struct pict
     cJSON_AddItemToObject(v, "wrong", picture_to_json(&picture));
 }
 
-int exact_check(struct bench *bench, struct entrant *entrant, const struct exact_case *exact, const char **verdict,
+int exact_check(struct bench *bench, struct entrant *entrant, const struct exact_case *exact, enum verdict *verdict,
                 char *why, struct error *err)
 {
     struct device *d = bench->device;
@@ -175,7 +175,7 @@ int exact_check(struct bench *bench, struct entrant *entrant, const struct exact
     const struct cudal2_operands *set = operands_sets(bench->operands, entrant->contender->is.layout) + own;
     const struct expectation expected = {.reference = exact->reference, .limit = exact->limit};
     struct comparison cmp = {0};
-    *verdict = "launch_error";
+    *verdict = VERDICT_LAUNCH_ERROR;
     bench_stage(bench, entrant, "verify", bench->config->limits.launch_seconds);
     int code = operands_poison(d, bench->operands, own, err);
     if (code == 0)
@@ -192,7 +192,7 @@ int exact_check(struct bench *bench, struct entrant *entrant, const struct exact
         return code;
     note(entrant, bench, &cmp);
     bool passed = cmp.mismatched == 0 && cmp.nan_count == 0 && cmp.checked > 0;
-    *verdict = passed ? NULL : "wrong_result";
+    *verdict = passed ? VERDICT_OK : VERDICT_WRONG_RESULT;
     if (passed)
         return 0;
     explain(bench, &cmp, why);

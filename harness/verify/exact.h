@@ -34,10 +34,10 @@ struct exact_case {
 int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, struct error *err);
 void exact_release(struct bench *bench, struct exact_case *exact);
 
-/* Poisons C, launches once, compares. *verdict is NULL when it passed, else "launch_error" or "wrong_result" (why the
+/* Poisons C, launches once, compares. *verdict is ok when it passed, else launch_error or wrong_result (why the
  * launch failed, or the first wrong element, in why[CUDAL2_WHY]); non-zero only for device errors (the caller asks
  * entrant_fault). Updates the entrant's verification record. */
-int exact_check(struct bench *bench, struct entrant *entrant, const struct exact_case *exact, const char **verdict,
+int exact_check(struct bench *bench, struct entrant *entrant, const struct exact_case *exact, enum verdict *verdict,
                 char *why, struct error *err);
 
 #endif

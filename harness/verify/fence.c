@@ -107,7 +107,7 @@ static int try_gaps(struct bench *bench, struct entrant *entrant, struct error *
     uint64_t written = 0;
     int code = gaps_check(bench, c.memory, &written, why, err);
     if (code == 0 && written > 0)
-        entrant_refute(bench, entrant, "oob_write", STAGE_FENCE, why);
+        entrant_refute(bench, entrant, VERDICT_OOB_WRITE, STAGE_FENCE, why);
     return code;
 }
 
@@ -129,7 +129,7 @@ static int try_guards(struct bench *bench, struct entrant *entrant, struct error
     if (code != 0)
         return entrant_fault(bench, entrant, STAGE_FENCE, err);
     if (memcmp(before, after, n * sizeof *before) != 0)
-        entrant_refute(bench, entrant, "oob_write", STAGE_FENCE,
+        entrant_refute(bench, entrant, VERDICT_OOB_WRITE, STAGE_FENCE,
                        "bytes that border on a matrix are not what they were");
     return entrant->alive && !entrant->record->invalid ? try_gaps(bench, entrant, err) : 0;
 }

@@ -127,8 +127,8 @@ static int look_for_late_work(struct timed_check *t, struct watch *w, struct err
     int code = d->probes->digest(d, w->outputs, w->n_outputs, w->seen[1], err);
     if (code != 0 || memcmp(w->seen[0], w->seen[1], w->n_outputs * sizeof *w->seen[0]) == 0)
         return code;
-    t->verdict = NULL;
-    timed_check_convict(t, "late_work", "the output went on changing after the launch had been waited for");
+    t->verdict = VERDICT_OK;
+    timed_check_convict(t, VERDICT_LATE_WORK, "the output went on changing after the launch had been waited for");
     return 0;
 }
 
@@ -140,10 +140,10 @@ static int look_at_memory(struct timed_check *t, struct watch *w, struct error *
         if (w->before[i] == w->after[i])
             continue;
         if (i < w->n_inputs)
-            timed_check_convict(t, "input_mutated", "an input matrix is not what it was before the launch");
+            timed_check_convict(t, VERDICT_INPUT_MUTATED, "an input matrix is not what it was before the launch");
         else
-            timed_check_convict(t, "oob_write", "%" PRIu64 " bytes that border on a matrix are not what they were",
-                                w->kept[i].bytes);
+            timed_check_convict(t, VERDICT_OOB_WRITE,
+                                "%" PRIu64 " bytes that border on a matrix are not what they were", w->kept[i].bytes);
     }
     return code;
 }
@@ -153,7 +153,8 @@ static void look_at_growth(struct timed_check *t, uint64_t before, uint64_t afte
     unsigned *grew = &t->entrant->grew;
     *grew = after > before + LEAK_BYTES ? *grew + 1 : 0;
     if (*grew >= LEAK_TIMES)
-        timed_check_convict(t, "leak", "%" PRIu64 " bytes more are held after each timed segment", after - before);
+        timed_check_convict(t, VERDICT_LEAK, "%" PRIu64 " bytes more are held after each timed segment",
+                            after - before);
 }
 
 static uint64_t held_now(const struct timed_check *t)
@@ -169,7 +170,7 @@ static int look_at_the_rest(struct timed_check *t, struct watch *w, const struct
     if (code != 0)
         return code;
     look_at_growth(t, w->held[0], w->held[1]);
-    if (judged->verdict != NULL)
+    if (judged->verdict != VERDICT_OK)
         timed_check_convict(t, judged->verdict, "%s", judged->reason);
     return look_for_late_work(t, w, err);
 }
@@ -214,7 +215,7 @@ static int check_fresh(struct timed_check *t, struct error *err)
         t->set = (size_t)random_below(t->random, t->entrant->n_sets);
         if (code == 0)
             code = run_watched(t, &w, err);
-    } while (code == 0 && t->verdict == NULL && t->entrant->grew >= LEAK_SUSPECTED);
+    } while (code == 0 && t->verdict == VERDICT_OK && t->entrant->grew >= LEAK_SUSPECTED);
     watch_close(&w);
     return code;
 }
@@ -272,9 +273,9 @@ static int give_back(struct timed_check *t, enum occasion occasion, struct error
 static int run_first_trials(struct timed_check *t, struct error *err)
 {
     int code = run_trial(t, PART_RESTORE, timed_check_restore, err);
-    if (code == 0 && t->verdict == NULL)
+    if (code == 0 && t->verdict == VERDICT_OK)
         code = run_trial(t, PART_BETWEEN, timed_check_between, err);
-    if (code != 0 || t->verdict != NULL)
+    if (code != 0 || t->verdict != VERDICT_OK)
         return code;
     code = run_trial(t, PART_REPLAY, replay_check, err);
     return code == 0 ? give_back(t, FIRST, err) : code;
@@ -285,8 +286,8 @@ static int run_first_trials(struct timed_check *t, struct error *err)
 static int run_one_trial(struct timed_check *t, enum occasion occasion, struct error *err)
 {
     bool between = random_below(t->random, 2) == 0 || (occasion == LAST && t->entrant->record->early);
-    int code = t->verdict == NULL ? run_trial(t, PART_RESTORE, timed_check_restore, err) : 0;
-    if (code != 0 || t->verdict != NULL)
+    int code = t->verdict == VERDICT_OK ? run_trial(t, PART_RESTORE, timed_check_restore, err) : 0;
+    if (code != 0 || t->verdict != VERDICT_OK)
         return code;
     code =
         between ? run_trial(t, PART_BETWEEN, timed_check_between, err) : run_trial(t, PART_REPLAY, replay_check, err);
@@ -297,9 +298,9 @@ static int run_one_trial(struct timed_check *t, enum occasion occasion, struct e
 static int run_trials(struct timed_check *t, enum occasion occasion, struct error *err)
 {
     int code = occasion == FIRST && !is_graph(t) ? timed_check_escape(t, err) : 0;
-    if (code == 0 && t->verdict == NULL)
+    if (code == 0 && t->verdict == VERDICT_OK)
         code = run_trial(t, PART_FRESH, check_fresh, err);
-    if (code == 0 && t->verdict == NULL)
+    if (code == 0 && t->verdict == VERDICT_OK)
         code = ahead_check(t, err);
     if (code != 0)
         return code;
@@ -321,11 +322,11 @@ static int run_trials_on_clean_state(struct timed_check *t, enum occasion occasi
     entrant_threads(t->bench, t->entrant, threads);
     read_state(t, what);
     if (code == 0 && what[0] != '\0')
-        t->verdict = NULL; /* it explains what else was found */
+        t->verdict = VERDICT_OK; /* it explains what else was found */
     if (code == 0 && what[0] != '\0')
-        timed_check_convict(t, "device_state_changed", "%s", what);
+        timed_check_convict(t, VERDICT_DEVICE_STATE_CHANGED, "%s", what);
     if (code == 0 && leak_watch_leaks(&t->entrant->holding))
-        timed_check_convict(t, "leak", "each setup takes memory that no teardown gives back");
+        timed_check_convict(t, VERDICT_LEAK, "each setup takes memory that no teardown gives back");
     return code;
 }
 
@@ -336,7 +337,7 @@ static int check_entrant(struct timed_check *t, enum occasion occasion, struct e
     int code = run_trials_on_clean_state(t, occasion, err);
     if (code != 0)
         return entrant_fault(bench, t->entrant, "measure", err);
-    if (t->verdict == NULL) {
+    if (t->verdict == VERDICT_OK) {
         timed_check_note(t->entrant);
         return 0;
     }

@@ -31,18 +31,18 @@ bool instructions_are_half(const char *instructions)
     return words > 0;
 }
 
-const char *instructions_judge(const struct bench *bench, const struct entrant *entrant, char *why)
+enum verdict instructions_judge(const struct bench *bench, const struct entrant *entrant, char *why)
 {
     char text[DESCRIPTION_MAX] = "";
     cJSON *tree = NULL;
     struct error ignored;
-    const char *verdict = NULL;
+    enum verdict verdict = VERDICT_OK;
     if (!entrant->set_up || entrant_ask(bench, entrant, text, sizeof text) != CUDAL2_OK ||
         json_parse(text, strnlen(text, sizeof text), sizeof text, "description", &tree, &ignored) != 0)
-        return NULL;
+        return VERDICT_OK;
     const cJSON *found = cJSON_GetObjectItemCaseSensitive(tree, "instructions");
     if (cJSON_IsString(found) && instructions_are_half(found->valuestring)) {
-        verdict = "precision_class";
+        verdict = VERDICT_PRECISION_CLASS;
         snprintf(why, CUDAL2_WHY, "billed f32, all that multiplies has half-precision results: %.150s",
                  found->valuestring);
     }

@@ -11,7 +11,7 @@
 /* Whether something multiplies and every instruction that does has a half-precision result. False for "". */
 bool instructions_are_half(const char *instructions);
 
-/* "precision_class" with the reason in why[CUDAL2_WHY] when the entrant, set up, describes itself so; else NULL. */
-const char *instructions_judge(const struct bench *bench, const struct entrant *entrant, char *why);
+/* precision_class with the reason in why[CUDAL2_WHY] when the entrant, set up, describes itself so; else ok. */
+enum verdict instructions_judge(const struct bench *bench, const struct entrant *entrant, char *why);
 
 #endif

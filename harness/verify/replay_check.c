@@ -177,7 +177,7 @@ static int run_round(struct novel *v, bool *cleared, struct error *err)
     int code = time_on(v, seed, true, &ns, err);
     v->fresh_ns = fmin(v->fresh_ns, ns);
     *cleared = !is_renewed(t) && !is_slower(v->fresh_ns, v->best_ns);
-    if (code != 0 || *cleared || t->verdict != NULL)
+    if (code != 0 || *cleared || t->verdict != VERDICT_OK)
         return code;
     code = make_known(v, err);
     if (code == 0)
@@ -222,12 +222,13 @@ static void judge(const struct novel *v)
 {
     if (is_slower_on_new(v))
         timed_check_convict(
-            v->trial, "implausible_speed",
+            v->trial, VERDICT_IMPLAUSIBLE_SPEED,
             "a launch takes %.1f us on inputs that are new to it and %.1f us on those it has seen before",
             v->fresh_ns * 1e-3, stats_median(v->seen_ns, v->rounds) * 1e-3);
     else
-        timed_check_convict(v->trial, "implausible_speed", "a launch takes %.1f us on its own and %.1f us in a row",
-                            least_of(v) * 1e-3, v->usual_ns * 1e-3);
+        timed_check_convict(v->trial, VERDICT_IMPLAUSIBLE_SPEED,
+                            "a launch takes %.1f us on its own and %.1f us in a row", least_of(v) * 1e-3,
+                            v->usual_ns * 1e-3);
 }
 
 /* *suspect: it seems to remember, or to leave launches of a row out. */
@@ -239,9 +240,9 @@ static int look(struct novel *v, bool *suspect, struct error *err)
     int code = 0;
     v->fresh_ns = INFINITY;
     v->rounds = 0;
-    while (!cleared && t->verdict == NULL && code == 0 && !is_enough(v, start))
+    while (!cleared && t->verdict == VERDICT_OK && code == 0 && !is_enough(v, start))
         code = run_round(v, &cleared, err);
-    *suspect = code == 0 && !cleared && t->verdict == NULL && (is_slower_on_new(v) || is_slower_alone(v));
+    *suspect = code == 0 && !cleared && t->verdict == VERDICT_OK && (is_slower_on_new(v) || is_slower_alone(v));
     return code;
 }
 

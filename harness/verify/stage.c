@@ -26,7 +26,7 @@ struct stage {
     struct yardstick yardstick;
     /* verify_only: what the first variant that failed was told, and how many did */
     size_t n_rejected[RECORD_MAX_CONTENDERS];
-    const char *first_verdict[RECORD_MAX_CONTENDERS];
+    enum verdict first_verdict[RECORD_MAX_CONTENDERS];
     char first_reason[RECORD_MAX_CONTENDERS][RECORD_REASON_MAX];
 };
 
@@ -52,7 +52,7 @@ static const char *next_variant(const struct bench *bench, const struct entrant 
     return NULL;
 }
 
-static void refuse(struct bench *bench, struct entrant *entrant, const char *verdict, const char *reason)
+static void refuse(struct bench *bench, struct entrant *entrant, enum verdict verdict, const char *reason)
 {
     entrant_refute(bench, entrant, verdict, "verify", reason);
 }
@@ -67,7 +67,7 @@ static void forget_shown(struct stage *s, size_t i)
     s->deviations[i] = (struct deviation){.profile = NAN};
 }
 
-static void note_rejected(struct stage *s, size_t i, const char *verdict, const char *reason)
+static void note_rejected(struct stage *s, size_t i, enum verdict verdict, const char *reason)
 {
     if (s->n_rejected[i]++ > 0)
         return;
@@ -92,7 +92,7 @@ static bool switch_variant(struct stage *s, size_t i, const char *next)
 }
 
 /* True when another variant took over and must be checked from the first seed. */
-static bool fall_back(struct stage *s, size_t i, const char *verdict, const char *reason)
+static bool fall_back(struct stage *s, size_t i, enum verdict verdict, const char *reason)
 {
     struct bench *bench = s->bench;
     struct entrant *entrant = &bench->entrants[i];
@@ -104,7 +104,7 @@ static bool fall_back(struct stage *s, size_t i, const char *verdict, const char
     }
     if (next == NULL) {
         if (entrant->blame_variant) /* of a search the variant was wrong; the contender has others */
-            entrant_fail(bench, entrant, "unsupported", "verify", reason);
+            entrant_fail(bench, entrant, VERDICT_UNSUPPORTED, "verify", reason);
         else
             refuse(bench, entrant, verdict, reason);
         return false;
@@ -122,13 +122,13 @@ static int check_seed(struct stage *s, uint64_t seed, struct error *err)
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
         char why[CUDAL2_WHY] = "";
-        const char *verdict = NULL;
+        enum verdict verdict = VERDICT_OK;
         if (!e->alive || !s->wanted[i])
             continue;
         code = exact_check(bench, e, &exact, &verdict, why, err);
         if (code != 0)
             code = entrant_fault(bench, e, "verify", err);
-        else if (verdict)
+        else if (verdict != VERDICT_OK)
             s->wanted[i] = fall_back(s, i, verdict, why);
     }
     exact_release(bench, &exact);
@@ -142,7 +142,7 @@ static bool refuse_launch(struct stage *s, size_t i)
 {
     char why[CUDAL2_WHY];
     memcpy(why, s->deviations[i].why, sizeof why);
-    return fall_back(s, i, "launch_error", why);
+    return fall_back(s, i, VERDICT_LAUNCH_ERROR, why);
 }
 
 /* Everyone on the same inputs in every pass: what a baseline showed in the first bounds who comes in the second. */
@@ -210,13 +210,13 @@ static void keep(const struct stage *s, size_t i)
 }
 
 /* The numbers first; where they leave it open, the instructions that the kernel is made of. */
-static const char *judge(const struct stage *s, size_t i, char *why)
+static enum verdict judge(const struct stage *s, size_t i, char *why)
 {
     const struct entrant *e = &s->bench->entrants[i];
     const struct deviation *d = &s->deviations[i];
     const struct cudal2_problem *p = &s->bench->problem;
-    const char *verdict = deviation_judge(p, is_baseline(e), d, &s->yardstick, why);
-    if (verdict == NULL && !is_baseline(e) && p->accumulate == CUDAL2_ACC_F32 && !(d->classed && d->wide))
+    enum verdict verdict = deviation_judge(p, is_baseline(e), d, &s->yardstick, why);
+    if (verdict == VERDICT_OK && !is_baseline(e) && p->accumulate == CUDAL2_ACC_F32 && !(d->classed && d->wide))
         verdict = instructions_judge(s->bench, e, why);
     return verdict;
 }
@@ -236,8 +236,8 @@ static int check_normal(struct stage *s, struct error *err)
         if (code != 0 || !e->alive)
             continue;
         keep(s, i);
-        const char *verdict = judge(s, i, why);
-        if (verdict != NULL)
+        enum verdict verdict = judge(s, i, why);
+        if (verdict != VERDICT_OK)
             fall_back(s, i, verdict, why);
     }
     return code;
@@ -378,7 +378,8 @@ int verify_list_variants(struct bench *bench, struct entrant *entrant, struct ra
     bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
     int n = c->ops->list_variants(c, &setup, out->ranked, RACE_MAX_VARIANTS, why);
     if (n <= 0) {
-        entrant_fail(bench, entrant, n < 0 && n != -CUDAL2_UNSUPPORTED ? "setup_error" : "unsupported", "setup", why);
+        entrant_fail(bench, entrant, n < 0 && n != -CUDAL2_UNSUPPORTED ? VERDICT_SETUP_ERROR : VERDICT_UNSUPPORTED,
+                     "setup", why);
         return 0;
     }
     out->n = (size_t)n < RACE_MAX_VARIANTS ? (size_t)n : RACE_MAX_VARIANTS;

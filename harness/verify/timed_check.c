@@ -41,10 +41,10 @@
 #define CLOCKS_APART_NS 40e3
 #define CLOCKS_APART_SHARE 0.05
 
-void timed_check_convict(struct timed_check *t, const char *verdict, const char *format, ...)
+void timed_check_convict(struct timed_check *t, enum verdict verdict, const char *format, ...)
 {
     va_list args;
-    if (t->verdict != NULL)
+    if (t->verdict != VERDICT_OK)
         return;
     t->verdict = verdict;
     va_start(args, format);
@@ -118,7 +118,7 @@ static void compare_clocks(struct timed_check *t, const struct moment *from, con
     double now = to->now - from->now, least = to->before - from->after, most = to->after - from->before;
     double slack = CLOCKS_APART_NS + CLOCKS_APART_SHARE * most;
     if (now > most + slack || now < least - slack)
-        timed_check_convict(t, "tamper_suspected", "the program's clock counted %.0f us of %.0f us", now * 1e-3,
+        timed_check_convict(t, VERDICT_TAMPER_SUSPECTED, "the program's clock counted %.0f us of %.0f us", now * 1e-3,
                             most * 1e-3);
 }
 
@@ -185,7 +185,7 @@ int timed_check_time(struct timed_check *t, double *segment_ns, struct error *er
     }
     if (escaped)
         timed_check_convict(
-            t, "stream_escape", "the device counted %.1f us a launch, the host waited %.0f us for %u launches",
+            t, VERDICT_STREAM_ESCAPE, "the device counted %.1f us a launch, the host waited %.0f us for %u launches",
             ns * 1e-3, host_ns * 1e-3, t->entrant->row.shape.launches + device_shape_untimed(&t->entrant->row.shape));
     bool segment = timing_is_segment(t->bench->headline);
     *segment_ns = ns * (segment ? (double)t->entrant->row.shape.launches : 1);
@@ -227,7 +227,7 @@ static bool is_written(const struct timed_check *t, size_t set)
 static int judge_every_set(struct timed_check *t, struct error *err)
 {
     int code = 0;
-    for (size_t s = 0; s < t->entrant->n_sets && code == 0 && t->verdict == NULL; s++)
+    for (size_t s = 0; s < t->entrant->n_sets && code == 0 && t->verdict == VERDICT_OK; s++)
         if (is_written(t, s))
             code = timed_check_judge(t, s, err);
     return code;
@@ -246,11 +246,11 @@ int timed_check_judge_fresh(struct timed_check *t, struct error *err)
         return error_set(err, EXIT_CODE_INTERNAL, "counting unwritten elements: %s", why);
     int code = d->probes->read_count(d, &nans, err);
     if (code == 0 && nans > 0)
-        timed_check_convict(t, "wrong_result", "the timed segment left %" PRIu64 " elements of C unwritten or NaN",
-                            nans);
+        timed_check_convict(t, VERDICT_WRONG_RESULT,
+                            "the timed segment left %" PRIu64 " elements of C unwritten or NaN", nans);
     if (code == 0 && problem_reads_c(&t->bench->problem))
         return judge_every_set(t, err);
-    if (code != 0 || t->verdict != NULL || !is_written(t, t->set))
+    if (code != 0 || t->verdict != VERDICT_OK || !is_written(t, t->set))
         return code;
     return timed_check_judge(t, t->set, err);
 }
@@ -273,7 +273,7 @@ static int judge_gaps(struct timed_check *t, size_t set, struct error *err)
     uint64_t written = 0;
     int code = gaps_check(t->bench, operands_of(t, set)->c, &written, why, err);
     if (code == 0 && written > 0)
-        timed_check_convict(t, "oob_write", "%s", why);
+        timed_check_convict(t, VERDICT_OOB_WRITE, "%s", why);
     return code;
 }
 
@@ -290,8 +290,8 @@ int timed_check_judge(struct timed_check *t, size_t set, struct error *err)
                                           .floor = judge_floor(t->bench->problem.dtype, allowed),
                                           .input = input_of(t, set)};
     int code = d->probes->product(d, &product, &difference, err);
-    if (code == 0 && judge_product(&difference, product.problem.m, allowed, why) != NULL)
-        timed_check_convict(t, "wrong_result", "%.200s", why);
+    if (code == 0 && judge_product(&difference, product.problem.m, allowed, why) != VERDICT_OK)
+        timed_check_convict(t, VERDICT_WRONG_RESULT, "%.200s", why);
     return code == 0 ? judge_gaps(t, set, err) : code;
 }
 
@@ -450,14 +450,14 @@ static int judge_left(struct timed_check *t, const struct sandwich *s, struct er
     if (code == 0)
         code = d->probes->read_kept(d, &kept, err);
     if (code == 0 && nans > 0)
-        timed_check_convict(t, "wrong_result",
+        timed_check_convict(t, VERDICT_WRONG_RESULT,
                             "launches of a segment left %" PRIu64
                             " elements of C as they were, or did not wait for what was "
                             "ahead of them",
                             nans);
     if (code == 0 && kept > KEPT_BY_CHANCE + s->launches * places_in_c(t->bench) / KEPT_SHARE)
-        timed_check_convict(t, "wrong_result", "launches of a segment left %" PRIu64 " elements of C as they were",
-                            kept);
+        timed_check_convict(t, VERDICT_WRONG_RESULT,
+                            "launches of a segment left %" PRIu64 " elements of C as they were", kept);
     return code;
 }
 
@@ -476,7 +476,7 @@ int timed_check_between(struct timed_check *t, struct error *err)
         code = run_between(t, &work, draw_length(t), err);
     if (code == 0)
         code = judge_left(t, sandwich, err);
-    if (code == 0 && t->verdict == NULL)
+    if (code == 0 && t->verdict == VERDICT_OK)
         code = timed_check_judge(t, sandwich->set, err);
     free(sandwich);
     return code;
@@ -498,6 +498,6 @@ int timed_check_escape(struct timed_check *t, struct error *err)
         return 0;
     int code = d->probes->escape(d, &trial, &escaped, err);
     if (code == 0 && escaped)
-        timed_check_convict(t, "stream_escape", "C was written while the stream of the launch was held");
+        timed_check_convict(t, VERDICT_STREAM_ESCAPE, "C was written while the stream of the launch was held");
     return code;
 }

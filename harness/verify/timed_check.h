@@ -10,12 +10,12 @@ struct timed_check {
     struct bench *bench;
     struct entrant *entrant;
     struct random *random;
-    size_t set;          /* of the entrant's: the one with fresh inputs */
-    const char *verdict; /* NULL: nothing found. The first finding stays */
+    size_t set;           /* of the entrant's: the one with fresh inputs */
+    enum verdict verdict; /* ok: nothing found. The first finding stays */
     char reason[RECORD_REASON_MAX];
 };
 
-void timed_check_convict(struct timed_check *t, const char *verdict, const char *format, ...)
+void timed_check_convict(struct timed_check *t, enum verdict verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Gives t->set the inputs of a seed, those that the entrant is handed; timed_check_restore brings the group's

@@ -121,7 +121,7 @@ static void enter(struct bench *bench, const struct subject *s)
     struct contender_record *r = &bench->record->contenders[bench->record->n_contenders++];
     struct entrant *e = &bench->entrants[bench->n_entrants++];
     snprintf(r->name, sizeof r->name, "%s", s->name);
-    snprintf(r->status, sizeof r->status, "ok");
+    r->verdict = VERDICT_OK;
     *e = (struct entrant){.contender = s->contender, .record = r, .alive = true, .n_sets = 1};
     e->error_allowed = allowed(&bench->problem);
     if (s->variant != NULL)
@@ -228,7 +228,7 @@ static int watch_entrant(struct audit *a, struct entrant *e, const struct subjec
     claim.waits = claim.waits || (s->contender->is.flags & CUDAL2_SYNCS) != 0;
     claim.graph = claim.graph && !claim.waits && (s->contender->is.flags & CUDAL2_NO_CAPTURE) == 0;
     if (!entrant_setup(a->bench, e)) {
-        snprintf(why, sizeof why, "%s: %.200s", e->record->status, e->record->reason);
+        snprintf(why, sizeof why, "%s: %.200s", record_verdict(e->record), e->record->reason);
         *out = cannot(why);
         return 0;
     }

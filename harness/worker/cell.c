@@ -61,7 +61,7 @@ static struct cell_record *new_record(const struct cell_context *context, const 
     r->alone = true;
     r->worker = context->worker;
     snprintf(r->label, sizeof r->label, "%s", request->label);
-    snprintf(r->status, sizeof r->status, "ok");
+    r->outcome = CELL_OK;
     return r;
 }
 
@@ -92,12 +92,12 @@ static uint64_t bytes_taken(const struct bench *bench)
 static void skip_cell(struct bench *bench, uint64_t needed, uint64_t there)
 {
     struct cell_record *r = bench->record;
-    snprintf(r->status, sizeof r->status, "skipped");
+    r->outcome = CELL_SKIPPED;
     snprintf(r->reason, sizeof r->reason, "needs %" PRIu64 " bytes of device memory, %" PRIu64 " are available", needed,
              there);
     for (size_t i = 0; i < bench->n_entrants; i++) {
         struct contender_record *c = bench->entrants[i].record;
-        snprintf(c->status, sizeof c->status, "skipped");
+        c->verdict = VERDICT_SKIPPED;
         snprintf(c->reason, sizeof c->reason, "%s", r->reason);
     }
 }
@@ -137,7 +137,7 @@ static void take_place(struct bench *bench, struct entrant *e, struct race_resul
     if (race->next < race->n)
         snprintf(e->variant, sizeof e->variant, "%s", race->ranked[race->next++].key);
     else
-        entrant_fail(bench, e, "unsupported", "tune", "no further variant came through the race");
+        entrant_fail(bench, e, VERDICT_UNSUPPORTED, "tune", "no further variant came through the race");
 }
 
 /* Sets up those with one way to do it, races the variants of the others and sets their winners up. An A/A copy takes
@@ -181,7 +181,7 @@ static void set_up_copy(struct bench *bench)
             if (original->alive)
                 entrant_setup(bench, copy);
             else
-                entrant_fail(bench, copy, original->record->status, "setup", "the original failed");
+                entrant_fail(bench, copy, original->record->verdict, "setup", "the original failed");
         }
     }
 }
@@ -258,17 +258,17 @@ static void settle_status(struct cell_record *r)
     size_t raced = 0;
     bool faults = false;
     for (size_t i = 0; i < r->n_contenders; i++) {
-        const char *s = r->contenders[i].status;
-        raced += strcmp(s, "ok") == 0;
-        faults = faults || (strcmp(s, "ok") != 0 && strcmp(s, "unavailable") != 0 && strcmp(s, "unsupported") != 0);
+        enum verdict v = r->contenders[i].verdict;
+        raced += v == VERDICT_OK;
+        faults = faults || (v != VERDICT_OK && v != VERDICT_UNAVAILABLE && v != VERDICT_UNSUPPORTED);
     }
-    if (strcmp(r->status, "ok") != 0)
+    if (r->outcome != CELL_OK)
         return;
     if (raced == 0) {
-        snprintf(r->status, sizeof r->status, "failed");
+        r->outcome = CELL_FAILED;
         snprintf(r->reason, sizeof r->reason, "no contender could be measured");
     } else if (faults) {
-        snprintf(r->status, sizeof r->status, "partial");
+        r->outcome = CELL_PARTIAL;
     }
 }
 

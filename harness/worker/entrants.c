@@ -16,12 +16,12 @@ static void fill_record(struct contender_record *r, const struct contender *c)
     r->candidate = c->role == ROLE_CANDIDATE;
     r->has_layout_suffix = c->has_layout_suffix;
     r->layout = c->is.layout;
-    snprintf(r->status, sizeof r->status, "ok");
+    r->verdict = VERDICT_OK;
 }
 
-static void set_status(struct contender_record *r, const char *status, const char *stage, const char *reason)
+static void set_status(struct contender_record *r, const char *word, const char *stage, const char *reason)
 {
-    snprintf(r->status, sizeof r->status, "%s", status);
+    record_set_verdict(r, word);
     snprintf(r->stage, sizeof r->stage, "%s", stage);
     snprintf(r->reason, sizeof r->reason, "%s", reason);
 }

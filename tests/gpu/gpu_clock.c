@@ -151,7 +151,7 @@ static int prepare_primed(struct bench *bench, struct entrant *e, struct error *
 static int run_contender(struct bench *bench, const struct contender *c, unsigned rounds, double *worst,
                          struct error *err)
 {
-    struct contender_record record = {.status = "ok"};
+    struct contender_record record = {.verdict = VERDICT_OK};
     struct entrant e = {.contender = c, .record = &record, .alive = true, .n_sets = 1};
     double ours[MAX_ROUNDS];
     double theirs[MAX_ROUNDS];

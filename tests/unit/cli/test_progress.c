@@ -30,7 +30,7 @@ static void add_contender(struct cell_record *r, const char *name, bool candidat
 {
     struct contender_record *c = &r->contenders[r->n_contenders++];
     snprintf(c->name, sizeof c->name, "%s", name);
-    snprintf(c->status, sizeof c->status, ns > 0 ? "ok" : "crash");
+    c->verdict = ns > 0 ? VERDICT_OK : VERDICT_CRASH;
     c->candidate = candidate;
     for (unsigned block = 0; block < 3 && ns > 0; block++)
         series_add(&c->timings[TIMING_WALL], block, ns + block - 1);
@@ -42,7 +42,7 @@ static struct cell_record *sample(void)
     r->problem =
         (struct cudal2_problem){.m = 64, .n = 128, .k = 256, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     r->headline = TIMING_WALL;
-    snprintf(r->status, sizeof r->status, "ok");
+    r->outcome = CELL_OK;
     r->blocks = 3;
     r->converged = true;
     r->phase_seconds[PHASE_MEASURE] = 1.25;
@@ -87,10 +87,10 @@ static void test_cell_line_without_candidate(void **state)
     (void)state;
     add_contender(r, "base-nn", false, 2.5e6);
     add_contender(r, "mine-nn", true, 0);
-    snprintf(r->contenders[1].status, sizeof r->contenders[1].status, "crash");
+    r->contenders[1].verdict = VERDICT_CRASH;
     expect_line(r, "[3/10] offline/f16-f32-64x128x256  base-nn 2.50 ms  3 blocks, 1 contender failed  1.2 s  ETA 1:02");
     /* What cannot run here is no failure. */
-    snprintf(r->contenders[1].status, sizeof r->contenders[1].status, "unsupported");
+    r->contenders[1].verdict = VERDICT_UNSUPPORTED;
     expect_line(r, "[3/10] offline/f16-f32-64x128x256  base-nn 2.50 ms  3 blocks  1.2 s  ETA 1:02");
     record_free(r);
 }
@@ -102,9 +102,9 @@ static void test_cell_line_without_times(void **state)
     (void)state;
     r->blocks = 0;
     add_contender(r, "mine-nn", true, 0);
-    snprintf(r->contenders[0].status, sizeof r->contenders[0].status, "ok");
+    r->contenders[0].verdict = VERDICT_OK;
     expect_line(r, "[3/10] offline/f16-f32-64x128x256  1.2 s  ETA 1:02");
-    snprintf(r->contenders[0].status, sizeof r->contenders[0].status, "wrong_result");
+    r->contenders[0].verdict = VERDICT_WRONG_RESULT;
     expect_line(r, "[3/10] offline/f16-f32-64x128x256  1 contender failed  1.2 s  ETA 1:02");
     record_free(r);
 }
@@ -114,7 +114,7 @@ static void test_skipped_cell_line(void **state)
     struct cell_record *r = sample();
     (void)state;
     r->blocks = 0;
-    snprintf(r->status, sizeof r->status, "skipped");
+    r->outcome = CELL_SKIPPED;
     snprintf(r->reason, sizeof r->reason, "needs 9 bytes");
     expect_line(r, "[3/10] offline/f16-f32-64x128x256  skipped: needs 9 bytes  1.2 s  ETA 1:02");
     record_free(r);

@@ -15,7 +15,7 @@ static struct contender_record *add(struct cell_record *r, const char *name, boo
 {
     struct contender_record *c = &r->contenders[r->n_contenders++];
     snprintf(c->name, sizeof c->name, "%s", name);
-    snprintf(c->status, sizeof c->status, "%s", status);
+    record_set_verdict(c, status);
     c->candidate = candidate;
     return c;
 }
@@ -25,7 +25,7 @@ static struct cell_record *cell(void)
     struct cell_record *r = record_new();
     assert_non_null(r);
     r->problem = (struct cudal2_problem){.m = 64, .n = 32, .k = 128, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
-    snprintf(r->status, sizeof r->status, "ok");
+    r->outcome = CELL_OK;
     return r;
 }
 

@@ -134,7 +134,7 @@ static void fail_to_load(struct cell_record *r, int cell)
     else if (cell == 2) {
         while (r->n_contenders > 0)
             drop_last(r);
-        strcpy(r->status, "failed");
+        r->outcome = CELL_FAILED;
         strcpy(r->reason, "worker lost 2 times");
     } else
         drop_last(r); /* and nothing says why */

@@ -28,7 +28,7 @@ static void skip_first(struct cell_record *r, int cell)
 {
     if (cell != 0)
         return;
-    strcpy(r->status, "skipped");
+    r->outcome = CELL_SKIPPED;
     strcpy(r->reason, "needs 123 bytes of device memory, 45 are available");
     for (size_t i = 0; i < r->n_contenders; i++) {
         struct contender_record *c = &r->contenders[i];
@@ -42,8 +42,10 @@ static void skip_first(struct cell_record *r, int cell)
 static void skip_first_without_status(struct cell_record *r, int cell)
 {
     skip_first(r, cell);
-    for (size_t i = 0; i < r->n_contenders && cell == 0; i++)
-        r->contenders[i].status[0] = r->contenders[i].reason[0] = '\0';
+    for (size_t i = 0; i < r->n_contenders && cell == 0; i++) {
+        record_set_verdict(&r->contenders[i], "");
+        r->contenders[i].reason[0] = '\0';
+    }
 }
 
 static void a_cell_skipped_on_one_side_is_missing(void **state)

@@ -202,7 +202,7 @@ static void who_fails_on_the_way_back_has_no_value(void **state)
     f.actors[1].fail_launches_from = (int)(f.actors[1].launches + (1 + lead) * per_segment + 1);
     measure(2);
     const struct cell_record *r = f.bench.record;
-    assert_string_equal(r->contenders[1].status, "launch_error");
+    assert_string_equal(record_verdict(&r->contenders[1]), "launch_error");
     assert_int_equal(r->contenders[1].timings[TIMING_DEVICE].n, 1);
     assert_int_equal(r->contenders[0].timings[TIMING_DEVICE].n, 2);
     assert_int_equal(r->contenders[2].timings[TIMING_DEVICE].n, 2);
@@ -219,7 +219,7 @@ static void who_fails_in_the_lead_leaves(void **state)
     f.actors[next[0]].fail_launches_from = (int)f.actors[next[0]].launches + 1;
     measure(1);
     const struct cell_record *r = f.bench.record;
-    assert_string_equal(r->contenders[next[0]].status, "launch_error");
+    assert_string_equal(record_verdict(&r->contenders[next[0]]), "launch_error");
     assert_int_equal(r->contenders[next[0]].timings[TIMING_DEVICE].n, 0);
     assert_int_equal(r->contenders[next[1]].timings[TIMING_DEVICE].n, 1);
     assert_int_equal(strlen(written()), 1);
@@ -304,8 +304,8 @@ static void nobody_left_is_no_hang(void **state)
         f.actors[i].fail_launches_from = 1;
     measure(1);
     assert_int_equal(n_taken, 2);
-    assert_string_equal(f.bench.record->contenders[0].status, "launch_error");
-    assert_string_equal(f.bench.record->contenders[1].status, "launch_error");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "launch_error");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "launch_error");
     fixture_close(&f);
 }
 
@@ -317,7 +317,7 @@ static void no_time_is_no_hang(void **state)
     f.bench.fastest_ns = 100e3; /* estimated so, and now it takes none */
     measure(1);
     assert_int_equal(n_taken, 2 + 1 + 2); /* a round, the lead, one pass: no time at all is implausible */
-    assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "implausible_speed");
     fixture_close(&f);
 }
 

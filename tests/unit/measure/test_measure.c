@@ -389,7 +389,7 @@ static void faulty_launch_leaves_others_running(void **state)
     f.actors[1].fail_launches_from = 300;
     run_loop(3);
     const struct cell_record *r = f.bench.record;
-    assert_string_equal(r->contenders[1].status, "launch_error");
+    assert_string_equal(record_verdict(&r->contenders[1]), "launch_error");
     assert_non_null(strstr(r->contenders[1].reason, "launch refused on purpose"));
     assert_int_equal(r->contenders[0].timings[TIMING_DEVICE].n, r->blocks);
     assert_int_equal(r->contenders[2].timings[TIMING_DEVICE].n, r->blocks);
@@ -402,8 +402,8 @@ static void implausible_speed_is_refused(void **state)
     fixture_open(&f, 2);
     f.device->info.peak_flops = 2.0 * 8 * 8 * 16 / 1500e-9; /* the floor is 1500 ns: contender a claims 1000 */
     run_loop(2);
-    assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
-    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "implausible_speed");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
     fixture_close(&f);
 }
 

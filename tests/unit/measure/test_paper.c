@@ -162,7 +162,7 @@ static void paper_protocol_drops_all_pairs_of_a_failure(void **state)
     f.actors[0].fail_launches_from = (int)(of_one_pair + of_one_pair / 4);
     fixture_start(&f);
     assert_int_equal(paper_run(&f.bench, &err), 0);
-    assert_string_equal(f.bench.record->contenders[0].status, "launch_error");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "launch_error");
     assert_true(f.actors[2].launches > 0);
     assert_int_equal(cJSON_GetArraySize(f.bench.record->paper_pairs), 0);
     fixture_close(&f);
@@ -177,7 +177,7 @@ static void paper_protocol_refuses_implausible_speed(void **state)
     f.bench.headline = TIMING_DEVICE;
     fixture_start(&f);
     assert_int_equal(paper_run(&f.bench, &err), 0);
-    assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "implausible_speed");
     assert_int_equal(cJSON_GetArraySize(f.bench.record->paper_pairs), 0);
     fixture_close(&f);
 }

@@ -91,9 +91,9 @@ static void who_changes_the_process_is_found_in_a_row(void **state)
     f.device->probes = &probes;
     culprit = &f.actors[1];
     run_loop();
-    assert_string_equal(f.bench.record->contenders[0].status, "ok");
-    assert_string_equal(f.bench.record->contenders[1].status, "device_state_changed");
-    assert_string_equal(f.bench.record->contenders[2].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "device_state_changed");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[2]), "ok");
     fixture_close(&f);
 }
 

@@ -27,7 +27,7 @@ static enum stop_decision run(struct cell_record *r, script time, unsigned *look
     while (decision == STOP_CONTINUE && r->blocks < 200) {
         unsigned block = fixture_block(r, config.group_blocks);
         for (unsigned i = 0; i < r->n_contenders; i++)
-            if (strcmp(r->contenders[i].status, "ok") == 0)
+            if (r->contenders[i].verdict == VERDICT_OK)
                 series_add(&r->contenders[i].timings[r->headline], block, time(i, block, &random));
         double before = r->worst_half_width;
         decision = stop_decide(&config, r);

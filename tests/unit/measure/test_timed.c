@@ -44,7 +44,7 @@ static void every_timed_launch_is_judged(void **state)
     run_cell();
     timed_note(&f.bench);
     for (size_t i = 0; i < 2; i++) {
-        assert_string_equal(f.bench.record->contenders[i].status, "ok");
+        assert_string_equal(record_verdict(&f.bench.record->contenders[i]), "ok");
         assert_true(counted(i, "launches") > f.bench.record->contenders[i].timings[TIMING_WALL].n);
         assert_int_equal(counted(i, "launches"), counted(i, "judged"));
         /* of so small a problem, and of each row */
@@ -71,8 +71,8 @@ static void a_single_launch_is_found(void **state)
         open_timed_cell();
         cheat.instead = skip_one;
         run_cell();
-        found += strcmp(f.bench.record->contenders[0].status, "wrong_result") == 0;
-        assert_string_equal(f.bench.record->contenders[1].status, "ok");
+        found += f.bench.record->contenders[0].verdict == VERDICT_WRONG_RESULT;
+        assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
         close_timed_cell();
     }
     assert_in_range(found, 3, 7); /* the others are untimed ones, or come no more */
@@ -89,7 +89,7 @@ static void segments_are_judged(void **state)
         f.config.timed = all ? TIMED_ALL : TIMED_SAMPLE;
         run_cell();
         timed_note(&f.bench);
-        assert_string_equal(f.bench.record->contenders[0].status, "ok");
+        assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
         judged[all] = counted(0, "judged");
         assert_true(judged[all] > 0 && judged[all] + counted(0, "rows") == counted(0, "projections"));
         assert_true(all == 0 || counted(0, "rows") > 0);
@@ -254,9 +254,9 @@ static void a_wrong_segment_is_found(void **state)
     f.bench.headline = f.bench.record->headline = TIMING_DEVICE;
     cheat.afterwards = wrong_outside_trials;
     run_cell();
-    assert_string_equal(f.bench.record->contenders[0].status, "wrong_result");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "wrong_result");
     assert_non_null(strstr(f.bench.record->contenders[0].reason, "a timed launch: "));
-    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
     close_timed_cell();
 }
 
@@ -289,8 +289,8 @@ static void rows_are_broken_where_nobody_foresees(void **state)
     for (size_t i = 0; i < f.bench.n_entrants; i++)
         f.bench.entrants[i].error_allowed = MODEL_RMS_MARGIN * model_wide(CUDAL2_F16, (double)f.bench.problem.k);
     assert_int_equal(cell_loop_run(&f.bench, &err), 0);
-    assert_string_equal(f.bench.record->contenders[0].status, "wrong_result");
-    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "wrong_result");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
     close_timed_cell();
 }
 
@@ -350,8 +350,8 @@ static void verdicts_name_the_fault(void **state)
     open_timed_cell();
     cheat.afterwards = inputs_emptied;
     run_cell();
-    assert_string_equal(f.bench.record->contenders[0].status, "input_mutated");
-    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "input_mutated");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
     close_timed_cell();
 }
 
@@ -367,7 +367,7 @@ static void nothing_is_judged_too_early(void **state)
     skipped_at = 25;
     run_cell();
     timed_note(&f.bench);
-    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
     assert_null(cJSON_GetObjectItemCaseSensitive(f.bench.record->contenders[0].verification, "timed"));
     timed_close(&f.bench);
     assert_int_equal(timed_open(&f.bench, &err), 0);

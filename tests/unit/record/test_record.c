@@ -19,7 +19,7 @@ static void add_contender(struct cell_record *r, const char *name, const char *f
     struct contender_record *c = &r->contenders[r->n_contenders++];
     snprintf(c->name, sizeof c->name, "%s", name);
     snprintf(c->family, sizeof c->family, "%s", family);
-    strcpy(c->status, "ok");
+    record_set_verdict(c, "ok");
     c->layout = layout;
     c->has_layout_suffix = strcmp(name, family) != 0;
     strcpy(c->rung, "graph");
@@ -60,7 +60,7 @@ static struct cell_record *full_record(double scale_ns)
         (struct cudal2_problem){.m = 4096, .n = 8192, .k = 16384, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     r->mode = MODE_SERVER;
     r->worker = 1;
-    strcpy(r->status, "ok");
+    r->outcome = CELL_OK;
     add_contender(r, "torch.matmul", "torch.matmul", CUDAL2_NN);
     for (int f = 0; f < 5; f++)
         for (int l = 0; l < 2; l++) {
@@ -163,7 +163,7 @@ static struct cell_record *telling_record(void)
     struct contender_record *c = &r->contenders[3];
     strcpy(r->label, "ffn up");
     strcpy(r->reason, "tiny-nn failed");
-    strcpy(r->status, "partial");
+    r->outcome = CELL_PARTIAL;
     r->headline = TIMING_EVENT;
     r->cache = CACHE_FLUSH;
     r->visits = 4;
@@ -173,7 +173,7 @@ static struct cell_record *telling_record(void)
     r->health[2].health.slowdown = true;
     r->health[3].health = (struct device_health){0};
     r->verification = cJSON_Parse("{\"bound\":[0.5,0.0006]}");
-    strcpy(c->status, "crash");
+    record_set_verdict(c, "crash");
     strcpy(c->stage, "setup");
     strcpy(c->reason, "signal 11");
     strcpy(c->copy_of, "cublas-nn");
@@ -193,7 +193,7 @@ static void assert_same_cell(const struct cell_record *back, const struct cell_r
     assert_true(problem_equal(&back->problem, &r->problem));
     assert_string_equal(back->label, "ffn up");
     assert_string_equal(back->reason, "tiny-nn failed");
-    assert_string_equal(back->status, "partial");
+    assert_string_equal(record_outcome(back), "partial");
     assert_int_equal(back->mode, MODE_SERVER);
     assert_int_equal(back->headline, TIMING_EVENT);
     assert_int_equal(back->cache, CACHE_FLUSH);
@@ -222,7 +222,7 @@ static void assert_same_contender(const struct contender_record *d, const struct
     assert_string_equal(d->name, c->name);
     assert_string_equal(d->family, "renamed");
     assert_true(d->has_layout_suffix);
-    assert_string_equal(d->status, "crash");
+    assert_string_equal(record_verdict(d), "crash");
     assert_string_equal(d->stage, "setup");
     assert_string_equal(d->reason, "signal 11");
     assert_string_equal(d->copy_of, "cublas-nn");
@@ -338,7 +338,7 @@ static void odd_series_keep_their_blocks(void **state)
     (void)state;
     struct cell_record *r = record_new();
     r->problem = (struct cudal2_problem){.m = 1, .n = 1, .k = 1, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
-    strcpy(r->status, "ok");
+    r->outcome = CELL_OK;
     add_contender(r, "a", "a", CUDAL2_NN);
     add_blocks(r, 2, 8);
     struct contender_record *c = r->contenders;
@@ -365,7 +365,7 @@ static void a_cell_without_blocks(void **state)
     struct cell_record *r = record_new();
     r->problem =
         (struct cudal2_problem){.m = 1 << 30, .n = 1 << 30, .k = 1, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32};
-    strcpy(r->status, "skipped");
+    r->outcome = CELL_SKIPPED;
     strcpy(r->reason, "needs 2305843009213693952 bytes");
     r->worst_half_width = INFINITY;
     char *text = printed(r);

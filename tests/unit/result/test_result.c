@@ -55,7 +55,7 @@ static void failed_contenders_keep_their_reason(void **state)
     fixture_contender(r, "torch.matmul", false);
     fixture_contender(r, "cudal2-nn", true);
     fixture_fail(fixture_contender(r, "openblas-nn", false), "unavailable", "runs on the cpu only");
-    strcpy(r->status, "partial");
+    r->outcome = CELL_PARTIAL;
     fill(r, 8, ns, ns);
     cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;

@@ -163,7 +163,7 @@ static void test_a_crash_while_watching(void **state)
     struct journal_view v = complete_view();
     for (int i = 0; i < N_CELLS; i++)
         for (size_t c = 0; c < 3; c++)
-            assert_string_equal(v.records[i]->contenders[c].status, "ok"); /* it is no verdict */
+            assert_string_equal(record_verdict(&v.records[i]->contenders[c]), "ok"); /* it is no verdict */
     free_view(&v);
     assert_int_equal(cJSON_GetArraySize(read_book()->cells), N_CELLS);
     assert_int_equal(audits(), 2);
@@ -318,7 +318,7 @@ static void write_cells(struct ledger *l, size_t n, int variants)
         const char *const names[] = {"cublas-nn", "ours-nn", "ours-nn+copy"};
         for (int c = 0; c < 3; c++) {
             snprintf(r->contenders[c].name, sizeof r->contenders[c].name, "%s", names[c]);
-            snprintf(r->contenders[c].status, sizeof r->contenders[c].status, "ok");
+            r->contenders[c].verdict = VERDICT_OK;
         }
         r->contenders[1].candidate = true;
         snprintf(r->contenders[2].copy_of, sizeof r->contenders[2].copy_of, "ours-nn");

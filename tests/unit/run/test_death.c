@@ -44,7 +44,7 @@ static void test_signals(void **state)
             bool fence = strcmp(stages[s], "fence") == 0;
             const char *verdict = verdict_on(true, table[i].number, stages[s], reason);
             assert_string_equal(verdict, fence ? table[i].in_fence : table[i].elsewhere);
-            assert_int_equal(record_is_refuted(verdict), strcmp(verdict, "oob_read") == 0);
+            assert_int_equal(verdict_is_refuted(verdict_of(verdict)), strcmp(verdict, "oob_read") == 0);
             assert_non_null(strstr(reason, "it ended"));
         }
 }

@@ -18,7 +18,7 @@ static void test_one_kill_is_forgiven(void **state)
     assert_int_equal(go("beta@32=killonce"), 0);
     struct journal_view v = complete_view();
     for (int i = 0; i < N_CELLS; i++)
-        assert_string_equal(v.records[i]->contenders[1].status, "ok");
+        assert_string_equal(record_verdict(&v.records[i]->contenders[1]), "ok");
     assert_int_equal(v.envs, 2);
     free_view(&v);
 }
@@ -29,8 +29,8 @@ static void test_two_kills_are_not(void **state)
     assert_int_equal(go("beta@32=kill"), 0);
     struct journal_view v = complete_view();
     for (int i = 0; i < N_CELLS; i++) {
-        assert_string_equal(v.records[i]->contenders[1].status, i % 3 == 0 ? "killed" : "ok");
-        assert_string_equal(v.records[i]->contenders[2].status, "ok");
+        assert_string_equal(record_verdict(&v.records[i]->contenders[1]), i % 3 == 0 ? "killed" : "ok");
+        assert_string_equal(record_verdict(&v.records[i]->contenders[2]), "ok");
     }
     free_view(&v);
 }

@@ -41,7 +41,7 @@ static void test_start_fails_twice(void **state)
 /* beta is left out from then on; everybody else is measured, and nobody counts it as a start that failed. */
 static void expect_refused(const char *script, const char *status)
 {
-    assert_int_equal(go(script), record_is_refuted(status) ? EXIT_CODE_VERIFICATION : 0);
+    assert_int_equal(go(script), verdict_is_refuted(verdict_of(status)) ? EXIT_CODE_VERIFICATION : 0);
     struct journal_view v = complete_view();
     assert_int_equal(starts(), 2);
     assert_int_equal(v.envs, 1);
@@ -49,8 +49,8 @@ static void expect_refused(const char *script, const char *status)
     assert_non_null(strstr(t.last_note, "while it loaded beta"));
     for (int i = 0; i < N_CELLS; i++) {
         const struct contender_record *beta = &v.records[i]->contenders[1];
-        assert_string_equal(v.records[i]->contenders[0].status, "ok");
-        assert_string_equal(beta->status, i < OFFENDER_CELLS ? status : "left_out");
+        assert_string_equal(record_verdict(&v.records[i]->contenders[0]), "ok");
+        assert_string_equal(record_verdict(beta), i < OFFENDER_CELLS ? status : "left_out");
     }
     assert_string_equal(v.records[0]->contenders[1].stage, "load");
     free_view(&v);
@@ -86,9 +86,9 @@ static void test_several_plugins_that_do_not_load(void **state)
     assert_int_equal(go("alphaload=crash,betaload=exit,gammaload=abort"), EXIT_CODE_INCOMPARABLE);
     struct journal_view v = complete_view();
     assert_int_equal(starts(), 4);
-    assert_string_equal(v.records[0]->contenders[0].status, "crash");
-    assert_string_equal(v.records[0]->contenders[1].status, "early_exit");
-    assert_string_equal(v.records[0]->contenders[2].status, "crash");
+    assert_string_equal(record_verdict(&v.records[0]->contenders[0]), "crash");
+    assert_string_equal(record_verdict(&v.records[0]->contenders[1]), "early_exit");
+    assert_string_equal(record_verdict(&v.records[0]->contenders[2]), "crash");
     free_view(&v);
 }
 
@@ -101,7 +101,7 @@ static void test_crash_while_compiling(void **state)
     assert_int_equal(starts(), 2);
     assert_non_null(strstr(t.last_note, "compiled"));
     for (int i = 0; i < N_CELLS; i++)
-        assert_string_equal(v.records[i]->status, "ok");
+        assert_string_equal(record_outcome(v.records[i]), "ok");
     free_view(&v);
 }
 

@@ -21,7 +21,7 @@ static void count_cell(struct named *named, const struct spec specs[])
     for (size_t i = 0; specs[i].name; i++) {
         struct contender_record *c = &r->contenders[r->n_contenders++];
         strcpy(c->name, specs[i].name);
-        strcpy(c->status, specs[i].status);
+        record_set_verdict(c, specs[i].status);
         strcpy(c->reason, specs[i].reason);
         strcpy(c->copy_of, strstr(c->name, "+copy") ? "x" : "");
     }

@@ -58,11 +58,7 @@ static bool is_left_out_after(const char *cells)
     memset(&request, 0, sizeof request);
     snprintf(contender->name, sizeof contender->name, "theirs-tn");
     for (const char *c = cells; *c; c++) {
-        snprintf(contender->status, sizeof contender->status, "%s",
-                 *c == '.'   ? "ok"
-                 : *c == 'x' ? "early_exit"
-                 : *c == 'h' ? "hang"
-                             : "unsupported");
+        record_set_verdict(contender, *c == '.' ? "ok" : *c == 'x' ? "early_exit" : *c == 'h' ? "hang" : "unsupported");
         offenders_count(&o, &record);
     }
     offenders_exclude(&o, &request);

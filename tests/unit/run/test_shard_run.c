@@ -33,7 +33,7 @@ static void assert_all_ok(void)
     struct journal_view v = view();
     for (int i = 0; i < N_CELLS; i++)
         for (size_t j = 0; v.records[i] && j < v.records[i]->n_contenders; j++)
-            assert_string_equal(v.records[i]->contenders[j].status, "ok");
+            assert_string_equal(record_verdict(&v.records[i]->contenders[j]), "ok");
     free_view(&v);
 }
 

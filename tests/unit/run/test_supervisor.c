@@ -22,13 +22,13 @@ static void expect_verdict(const char *script, const char *name, const char *sta
 {
     /* alpha is the only candidate: a run in which it never produced a number is not a clean one. */
     int code = strcmp(name, "alpha") == 0 ? EXIT_CODE_INCOMPARABLE : 0;
-    assert_int_equal(go(script), record_is_refuted(status) ? EXIT_CODE_VERIFICATION : code);
+    assert_int_equal(go(script), verdict_is_refuted(verdict_of(status)) ? EXIT_CODE_VERIFICATION : code);
     struct journal_view v = complete_view();
     for (int i = 0; i < N_CELLS; i++)
         for (size_t c = 0; c < 3; c++) {
             const struct contender_record *r = &v.records[i]->contenders[c];
             bool bad = strcmp(r->name, name) == 0, tried = i < OFFENDER_CELLS;
-            assert_string_equal(r->status, !bad ? "ok" : tried ? status : "left_out");
+            assert_string_equal(record_verdict(r), !bad ? "ok" : tried ? status : "left_out");
             assert_true(!bad || strstr(r->reason, tried ? reason : "left out after 3 ") != NULL);
             assert_true(!bad || strcmp(r->stage, tried ? "setup" : "probe") == 0);
         }
@@ -167,7 +167,7 @@ static void expect_left_out(int cell, const char *reason)
     struct journal_view v = complete_view();
     const struct contender_record *r = &v.records[cell]->contenders[1];
     assert_string_equal(r->name, "beta");
-    assert_string_equal(r->status, "left_out");
+    assert_string_equal(record_verdict(r), "left_out");
     assert_string_equal(r->reason, reason);
     free_view(&v);
 }
@@ -193,7 +193,7 @@ static void test_two_faults_are_forgiven(void **state)
     assert_int_equal(go("beta@32=crash"), 0); /* in both modes */
     struct journal_view v = complete_view();
     for (int i = 0; i < N_CELLS; i++)
-        assert_string_equal(v.records[i]->contenders[1].status, i % 3 == 0 ? "crash" : "ok");
+        assert_string_equal(record_verdict(&v.records[i]->contenders[1]), i % 3 == 0 ? "crash" : "ok");
     free_view(&v);
 }
 
@@ -209,7 +209,7 @@ static void test_left_out_counts_over_a_resume(void **state)
     assert_int_equal(go("beta=crash"), 0);
     struct journal_view v = complete_view();
     for (int i = 0; i < N_CELLS; i++)
-        assert_string_equal(v.records[i]->contenders[1].status, i < 3 ? "crash" : "left_out");
+        assert_string_equal(record_verdict(&v.records[i]->contenders[1]), i < 3 ? "crash" : "left_out");
     free_view(&v);
 }
 
@@ -221,11 +221,11 @@ static void test_several_culprits(void **state)
     struct journal_view v = complete_view();
     for (int mode = 0; mode < 2; mode++) {
         const struct cell_record *first = v.records[3 * mode], *second = v.records[3 * mode + 1];
-        assert_string_equal(first->contenders[1].status, "hang");
-        assert_string_equal(first->contenders[0].status, "ok");
-        assert_string_equal(second->contenders[0].status, "crash");
-        assert_string_equal(second->contenders[1].status, "ok");
-        assert_string_equal(second->contenders[2].status, "early_exit");
+        assert_string_equal(record_verdict(&first->contenders[1]), "hang");
+        assert_string_equal(record_verdict(&first->contenders[0]), "ok");
+        assert_string_equal(record_verdict(&second->contenders[0]), "crash");
+        assert_string_equal(record_verdict(&second->contenders[1]), "ok");
+        assert_string_equal(record_verdict(&second->contenders[2]), "early_exit");
     }
     assert_int_equal(v.envs, 7);
     free_view(&v);
@@ -247,11 +247,11 @@ static void test_harness_fails_twice(void **state)
     (void)state;
     assert_int_equal(go("harness@64=crash"), EXIT_CODE_INCOMPARABLE);
     struct journal_view v = complete_view();
-    assert_string_equal(v.records[1]->status, "failed");
+    assert_string_equal(record_outcome(v.records[1]), "failed");
     assert_non_null(strstr(v.records[1]->reason, "signal 11"));
     assert_string_equal(v.records[1]->label, "two");
-    assert_string_equal(v.records[0]->status, "ok");
-    assert_string_equal(v.records[5]->status, "ok");
+    assert_string_equal(record_outcome(v.records[0]), "ok");
+    assert_string_equal(record_outcome(v.records[5]), "ok");
     assert_int_equal(starts(), 5); /* two for each of the two cells, one that finished */
     free_view(&v);
 }
@@ -262,7 +262,7 @@ static void test_infrastructure_is_not_blamed(void **state)
     (void)state;
     assert_int_equal(go("beta@64=memory"), EXIT_CODE_INCOMPARABLE);
     struct journal_view v = complete_view();
-    assert_string_equal(v.records[1]->status, "failed");
+    assert_string_equal(record_outcome(v.records[1]), "failed");
     assert_non_null(strstr(v.records[1]->reason, "out of memory"));
     free_view(&v);
 }
@@ -272,7 +272,7 @@ static void test_record_of_another_cell(void **state)
     (void)state;
     assert_int_equal(go("harness@64=othercell"), EXIT_CODE_INCOMPARABLE);
     struct journal_view v = complete_view();
-    assert_string_equal(v.records[1]->status, "failed");
+    assert_string_equal(record_outcome(v.records[1]), "failed");
     assert_non_null(strstr(v.records[1]->reason, "another cell"));
     free_view(&v);
 }
@@ -332,7 +332,7 @@ static void test_crashes_in_two_workers(void **state)
     assert_int_equal(go("beta=crash,gamma@64=hang"), 0);
     struct journal_view v = complete_view();
     for (int i = 0; i < N_CELLS; i++) { /* the longest come first: those from idle, and of each mode the largest */
-        const char *status = v.records[N_CELLS - 1 - i]->contenders[1].status;
+        const char *status = record_verdict(&v.records[N_CELLS - 1 - i]->contenders[1]);
         if (i != OFFENDER_CELLS) /* that one may be under way when the third crash comes */
             assert_string_equal(status, i < OFFENDER_CELLS ? "crash" : "left_out");
     }

@@ -8,14 +8,10 @@
 
 #include "activity_fixture.h"
 
-static void expect(const struct watched *w, const char *verdict, const char *text)
+static void expect(const struct watched *w, enum verdict verdict, const char *text)
 {
     char why[RECORD_REASON_MAX] = "";
-    const char *found = activity_judge(w, &no_claim, false, why);
-    if (verdict == NULL)
-        assert_null(found);
-    else
-        assert_string_equal(found, verdict);
+    assert_int_equal(activity_judge(w, &no_claim, false, why), verdict);
     assert_string_equal(why, text);
 }
 
@@ -23,14 +19,14 @@ static void test_honest_launches(void **state)
 {
     struct watched w = bracketed();
     (void)state;
-    expect(&w, NULL, "");
+    expect(&w, VERDICT_OK, "");
     add(&w, OWN, 101000, 150000);
     add(&w, OTHER, 120000, 160000); /* a fork that joins, beside its sibling */
     add(&w, OWN, 160500, 199900);
-    expect(&w, NULL, "");
+    expect(&w, VERDICT_OK, "");
     add(&w, OWN, 85000, 99900);     /* a programmatic launch begins before its predecessor ends */
     add(&w, OTHER, 199000, 200900); /* clocks of two streams are a little apart */
-    expect(&w, NULL, "");
+    expect(&w, VERDICT_OK, "");
 }
 
 static void test_work_that_does_not_wait(void **state)
@@ -38,9 +34,9 @@ static void test_work_that_does_not_wait(void **state)
     struct watched w = bracketed();
     (void)state;
     add(&w, OTHER, 50000, 60000);
-    expect(&w, "stream_escape", "kernel gemm in stream 14 began while the stream of the launch (13) was held");
+    expect(&w, VERDICT_STREAM_ESCAPE, "kernel gemm in stream 14 began while the stream of the launch (13) was held");
     w.held = false; /* then it could not know */
-    expect(&w, NULL, "");
+    expect(&w, VERDICT_OK, "");
 }
 
 static void test_work_that_is_not_waited_for(void **state)
@@ -48,9 +44,11 @@ static void test_work_that_is_not_waited_for(void **state)
     struct watched w = bracketed();
     (void)state;
     add(&w, OTHER, 150000, 260000);
-    expect(&w, "stream_escape", "kernel gemm in stream 14 ended 60.0 us after the stream of the launch had gone on");
+    expect(&w, VERDICT_STREAM_ESCAPE,
+           "kernel gemm in stream 14 ended 60.0 us after the stream of the launch had gone on");
     w.held = false;
-    expect(&w, "stream_escape", "kernel gemm in stream 14 ended 60.0 us after the stream of the launch had gone on");
+    expect(&w, VERDICT_STREAM_ESCAPE,
+           "kernel gemm in stream 14 ended 60.0 us after the stream of the launch had gone on");
 }
 
 static void test_late_work(void **state)
@@ -58,7 +56,7 @@ static void test_late_work(void **state)
     struct watched w = bracketed();
     (void)state;
     add(&w, OWN, 700000, 710000);
-    expect(&w, "late_work", "kernel gemm in stream 13 began 400 us after the launch had been waited for");
+    expect(&w, VERDICT_LATE_WORK, "kernel gemm in stream 13 began 400 us after the launch had been waited for");
 }
 
 static void test_beside_a_graph(void **state)
@@ -68,12 +66,12 @@ static void test_beside_a_graph(void **state)
     (void)state;
     add(&w, OTHER, 120000, 130000);
     w.log.list[0].in_graph = true; /* a branch */
-    assert_null(activity_judge(&w, &no_claim, true, why));
+    assert_int_equal(activity_judge(&w, &no_claim, true, why), VERDICT_OK);
     w.log.list[0].in_graph = false;
-    assert_string_equal(activity_judge(&w, &no_claim, true, why), "stream_escape");
+    assert_int_equal(activity_judge(&w, &no_claim, true, why), VERDICT_STREAM_ESCAPE);
     assert_string_equal(why, "kernel gemm in stream 14 is no node of the graph and ran beside it");
     w.log.list[0].stream = OWN;
-    assert_null(activity_judge(&w, &no_claim, true, why));
+    assert_int_equal(activity_judge(&w, &no_claim, true, why), VERDICT_OK);
 }
 
 /* Overlapping work counts once: 10 + 10 us in 15. */
@@ -98,13 +96,13 @@ static void test_times(void **state)
     struct activity_claim claim = {.timed_ns = 10000};
     (void)state;
     add(&w, OWN, 110000, 130000);
-    assert_null(activity_judge(&w, &claim, false, why));
+    assert_int_equal(activity_judge(&w, &claim, false, why), VERDICT_OK);
     claim.timed_ns = 9990;
-    assert_string_equal(activity_judge(&w, &claim, false, why), "implausible_speed");
+    assert_int_equal(activity_judge(&w, &claim, false, why), VERDICT_IMPLAUSIBLE_SPEED);
     assert_string_equal(why, "one launch keeps the GPU busy for 20.0 us, and was timed at 10.0 us");
     claim.graph = true; /* what was timed is the graph, not this */
-    assert_null(activity_judge(&w, &claim, false, why));
-    assert_string_equal(activity_judge(&w, &claim, true, why), "implausible_speed");
+    assert_int_equal(activity_judge(&w, &claim, false, why), VERDICT_OK);
+    assert_int_equal(activity_judge(&w, &claim, true, why), VERDICT_IMPLAUSIBLE_SPEED);
 }
 
 /* Four launches of two kernels each. One pair that seems to overlap is the recorder's noise, two of three are not. */

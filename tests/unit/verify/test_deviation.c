@@ -44,7 +44,7 @@ static void verify(void)
 
 static const char *status_of(size_t i)
 {
-    return f.bench.record->contenders[i].status;
+    return record_verdict(&f.bench.record->contenders[i]);
 }
 
 static const char *class_of(size_t i)

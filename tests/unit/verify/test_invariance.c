@@ -72,7 +72,7 @@ static void sums_that_depend_on_m_are_found(void **state)
     assert_non_null(strstr(found(0, "differs")->valuestring, "M 64, row 0, column "));
     assert_non_null(strstr(found(0, "differs")->valuestring, " as with M 300"));
     assert_found(1, true, true);
-    assert_string_equal(f.bench.record->contenders[0].status, "ok"); /* a property, no fault */
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok"); /* a property, no fault */
     fixture_close(&f);
 }
 
@@ -155,7 +155,7 @@ static void who_has_failed_or_is_a_copy_is_left_out(void **state)
     open_fixture(2);
     snprintf(f.bench.record->contenders[1].copy_of, RECORD_NAME_MAX, "a-nn");
     fixture_start(&f);
-    entrant_fail(&f.bench, &f.bench.entrants[0], "wrong_result", "verify", "on purpose");
+    entrant_fail(&f.bench, &f.bench.entrants[0], VERDICT_WRONG_RESULT, "verify", "on purpose");
     struct error err;
     assert_int_equal(invariance_check(&f.bench, &err), 0);
     assert_null(f.bench.record->contenders[0].invariance);

@@ -106,8 +106,8 @@ static void run_server_cell(uint64_t seed, bool candidates)
     waiting.wait_until = count_waits;
     f.device->ops = &waiting;
     run_cell();
-    assert_string_equal(f.bench.record->contenders[0].status, "ok");
-    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
     timed_close(&f.bench);
     f.device->ops = plain;
     fixture_close(&f);

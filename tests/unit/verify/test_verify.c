@@ -88,10 +88,10 @@ static void right_passes_and_wrong_fails(void **state)
     fixture_start(&f);
     assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
     const struct cell_record *r = f.bench.record;
-    assert_string_equal(r->contenders[0].status, "ok");
-    assert_string_equal(r->contenders[1].status, "wrong_result");
+    assert_string_equal(record_verdict(&r->contenders[0]), "ok");
+    assert_string_equal(record_verdict(&r->contenders[1]), "wrong_result");
     assert_non_null(strstr(r->contenders[1].reason, "row 7 column 7"));
-    assert_string_equal(r->contenders[2].status, "ok");
+    assert_string_equal(record_verdict(&r->contenders[2]), "ok");
     assert_true(cJSON_GetObjectItem(r->contenders[0].verification, "seeds")->valuedouble == 2);
     assert_true(cJSON_GetObjectItem(r->contenders[0].verification, "coverage")->valuedouble > 0.8);
     finish();
@@ -106,8 +106,8 @@ static void copy_is_checked_on_its_own_inputs(void **state)
     f.bench.entrants[1].first_set = 1;
     fixture_start(&f);
     assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
-    assert_string_equal(f.bench.record->contenders[0].status, "ok");
-    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
     finish();
 }
 
@@ -123,13 +123,13 @@ static void every_set_is_checked_in_turn(void **state)
     fixture_start(&f);
     for (uint64_t seed = 0; seed < 4; seed++) {
         struct exact_case exact;
-        const char *verdict = "";
+        enum verdict verdict = VERDICT_COUNT;
         char why[CUDAL2_WHY] = "";
         assert_int_equal(exact_prepare(&f.bench, seed, &exact, &err), 0);
         assert_int_equal(exact.set, seed % 2);
         for (size_t e = 0; e < 2; e++) {
             assert_int_equal(exact_check(&f.bench, &f.bench.entrants[e], &exact, &verdict, why, &err), 0);
-            assert_null(verdict);
+            assert_int_equal(verdict, VERDICT_OK);
         }
         exact_release(&f.bench, &exact);
     }
@@ -169,7 +169,7 @@ static void wrong_variant_never_wins(void **state)
     race_all();
     assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
     assert_string_equal(f.bench.entrants[0].variant, "v2");
-    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
     const cJSON *rejected = cJSON_GetObjectItem(f.bench.record->contenders[0].tuning, "rejected");
     assert_int_equal(cJSON_GetArraySize(rejected), 1);
     assert_string_equal(cJSON_GetObjectItem(cJSON_GetArrayItem(rejected, 0), "key")->valuestring, "v1");
@@ -195,8 +195,8 @@ static void copy_falls_back_with_its_original(void **state)
     snprintf(copy->variant, sizeof copy->variant, "%s", f.bench.entrants[0].variant);
     assert_true(entrant_setup(&f.bench, copy));
     assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
-    assert_string_equal(f.bench.record->contenders[0].status, "ok");
-    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
     assert_string_equal(copy->variant, "v2");
     finish();
 }
@@ -213,7 +213,7 @@ static void wrong_fast_variant_leaves_the_slow_right_one(void **state)
     race_all();
     assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
     assert_string_equal(f.bench.entrants[0].variant, "v0");
-    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
     finish();
 }
 
@@ -228,7 +228,7 @@ static void all_variants_wrong_is_wrong(void **state)
     fixture_start(&f);
     race_all();
     assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
-    assert_string_equal(f.bench.record->contenders[0].status, "wrong_result");
+    assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "wrong_result");
     assert_false(f.bench.entrants[0].alive);
     finish();
 }
@@ -295,7 +295,7 @@ static void wrong_cached_winner_is_forgotten(void **state)
         fixture_start(&f);
         race_all();
         assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
-        assert_string_equal(f.bench.record->contenders[0].status, expected[run]);
+        assert_string_equal(record_verdict(&f.bench.record->contenders[0]), expected[run]);
         finish();
     }
 }
