@@ -1,5 +1,5 @@
 #!/bin/bash
-# lint.sh: format, clang-tidy, cppcheck, shell syntax, room order, sizes, head comments, prose and links, figures of the pages,
+# lint.sh: format, clang-tidy, cppcheck, shell syntax, room order, sizes, head comments, names, prose and links, figures of the pages,
 # the size of results, one version. Runs every check and then fails if one did. A tool that is not installed is named and
 # skipped; with CI=1 that is a failure too. Repetition is reported (lint-repeats.sh) and fails nothing.
 set -u
@@ -68,6 +68,11 @@ check_text() {
     fi
 }
 
+check_names() {
+    command -v python3 >/dev/null || { missing python3; return; }
+    scripts/lint-names.py || bad=1
+}
+
 # Tables and figures of the committed runs, and every figure of the pages, against the data.
 check_figures() {
     [ -x build/cudal2-bench ] || { echo "lint: figures not checked (make builds build/cudal2-bench)"; return; }
@@ -90,6 +95,7 @@ check_shell
 scripts/lint-includes.sh || bad=1
 scripts/lint-sizes.sh || bad=1
 scripts/lint-heads.sh || bad=1
+check_names
 scripts/lint-prose.sh || bad=1
 scripts/lint-results.sh || bad=1
 scripts/lint-repeats.sh

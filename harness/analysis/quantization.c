@@ -46,11 +46,11 @@ static bool is_on_steps(unsigned values, size_t n)
 double pair_quantization(const struct pair *p)
 {
     const double *const sides[] = {p->reference_ns, p->candidate_ns};
-    double blur = 0;
+    double coarse = 0;
     for (int i = 0; i < 2 && p->n > 0; i++) {
         unsigned values = count_values(sides[i], p->n);
         if (is_on_steps(values, p->n))
-            blur += least_distance(sides[values == 1 ? 1 - i : i], p->n) / 2 / stats_median(sides[i], p->n);
+            coarse += least_distance(sides[values == 1 ? 1 - i : i], p->n) / 2 / stats_median(sides[i], p->n);
     }
-    return blur;
+    return coarse;
 }

@@ -80,7 +80,7 @@ static const char *unpack(z_stream *z, struct output *out)
     }
 }
 
-int gzip_read(const struct gunzip_input *input, char **bytes, size_t *length, struct error *err)
+int gzip_read(const struct gzip_input *input, char **bytes, size_t *length, struct error *err)
 {
     z_stream z = {.next_in = input->bytes, .avail_in = (uInt)input->length};
     size_t room = input->max_bytes < FIRST_ROOM ? input->max_bytes : FIRST_ROOM;
@@ -114,7 +114,7 @@ int gzip_read_file(const char *path, size_t max_bytes, char **bytes, size_t *len
     if (!gzip_is(*bytes, *length))
         return 0;
     char *packed = *bytes;
-    const struct gunzip_input input = {path, packed, *length, max_bytes};
+    const struct gzip_input input = {path, packed, *length, max_bytes};
     *bytes = NULL;
     int code = gzip_read(&input, bytes, length, err);
     free(packed);

@@ -12,7 +12,7 @@
 /* Whether the bytes begin as a gzip file does. */
 bool gzip_is(const void *bytes, size_t length);
 
-struct gunzip_input {
+struct gzip_input {
     const char *source; /* names the file in errors */
     const void *bytes;
     size_t length;
@@ -23,7 +23,7 @@ struct gunzip_input {
  * cut short or damaged (zlib checks lengths and CRCs) or unpacks to more than max_bytes; EXIT_CODE_INTERNAL out of
  * memory.
  */
-int gzip_read(const struct gunzip_input *input, char **out, size_t *length, struct error *err);
+int gzip_read(const struct gzip_input *input, char **out, size_t *length, struct error *err);
 
 /* file_read for a file that may be compressed; which it is, its first bytes say, not its name. max_bytes is the limit
  * of the unpacked size too. */

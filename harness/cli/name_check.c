@@ -108,7 +108,7 @@ static void add_plugins(const struct options *options, struct names *out)
 
 /* ---- names of a run ---- */
 
-struct known {
+struct run_names {
     struct names words[2]; /* by role: families of the project, other plugins, and for candidates kernel sets */
     struct names others;   /* plugins that are not the project's baselines */
     bool has_sets;         /* without a kernel directory any set may exist; the run says that there is none */
@@ -121,10 +121,10 @@ static void add_all(struct names *out, const char *const names[])
         names_add(out, names[i], strlen(names[i]));
 }
 
-static void known_open(const struct options *options, int code, struct known *k)
+static void run_names_open(const struct options *options, int code, struct run_names *k)
 {
     struct names plugins = {0};
-    *k = (struct known){.code = code};
+    *k = (struct run_names){.code = code};
     add_plugins(options, &plugins);
     for (size_t i = 0; i < plugins.count; i++)
         if (!is_baseline_plugin(plugins.list[i], strlen(plugins.list[i])))
@@ -138,7 +138,7 @@ static void known_open(const struct options *options, int code, struct known *k)
     add_kernels(options, "", &k->words[ROLE_CANDIDATE]);
 }
 
-static void known_close(struct known *k)
+static void run_names_close(struct run_names *k)
 {
     names_free(&k->words[ROLE_BASELINE]);
     names_free(&k->words[ROLE_CANDIDATE]);
@@ -147,13 +147,13 @@ static void known_close(struct known *k)
 
 void name_check_candidates(const struct options *options, struct names *out)
 {
-    struct known k;
+    struct run_names k;
     add_kernels(options, "/sets", out);
-    known_open(options, EXIT_CODE_USAGE, &k);
+    run_names_open(options, EXIT_CODE_USAGE, &k);
     add_all(out, (const char *const *)k.others.list);
     add_all(out, options->candidates);
     out->failed |= k.others.failed;
-    known_close(&k);
+    run_names_close(&k);
 }
 
 static bool is_path(const char *name)
@@ -161,14 +161,14 @@ static bool is_path(const char *name)
     return text_ends_with(name, ".so") || text_ends_with(name, ".json");
 }
 
-static bool is_known(const struct known *k, const char *name, enum contender_role role)
+static bool is_known(const struct run_names *k, const char *name, enum contender_role role)
 {
     /* A plugin of somebody else's may hold any family whose first word is the file's name. */
     return is_path(name) || names_have(&k->words[role], name, strlen(name)) ||
            names_have(&k->others, name, strcspn(name, "-.")) || (role == ROLE_CANDIDATE && !k->has_sets);
 }
 
-static int refuse(const struct known *k, const char *name, enum contender_role role, struct error *err)
+static int refuse(const struct run_names *k, const char *name, enum contender_role role, struct error *err)
 {
     const struct names *words = &k->words[role];
     const char *near = nearest_name(name, (const char *const *)words->list, words->count);
@@ -182,7 +182,8 @@ static int refuse(const struct known *k, const char *name, enum contender_role r
 }
 
 /* Refuses the first name that is unknown. */
-static int check_known(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
+static int check_known(const struct run_names *k, const char *const names[], enum contender_role role,
+                       struct error *err)
 {
     for (int i = 0; names[i]; i++)
         if (!is_known(k, names[i], role))
@@ -224,19 +225,20 @@ static int check_files(const char *const names[], struct error *err)
 }
 
 /* What was typed: known, and there where it is a path. */
-static int check_typed(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
+static int check_typed(const struct run_names *k, const char *const names[], enum contender_role role,
+                       struct error *err)
 {
     int code = check_known(k, names, role, err);
     return code ? code : check_files(names, err);
 }
 
-static int check_memory(const struct known *k, struct error *err)
+static int check_memory(const struct run_names *k, struct error *err)
 {
     bool failed = k->others.failed || k->words[ROLE_BASELINE].failed || k->words[ROLE_CANDIDATE].failed;
     return failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for names") : 0;
 }
 
-static void check_list(const struct known *k, enum contender_role role, char *const names[], struct json_at at,
+static void check_list(const struct run_names *k, enum contender_role role, char *const names[], struct json_at at,
                        struct faults *faults)
 {
     for (int i = 0; names[i]; i++) {
@@ -252,15 +254,15 @@ static void check_list(const struct known *k, enum contender_role role, char *co
 void name_check_config(const struct options *options, const struct config *config, const char *source,
                        struct faults *faults)
 {
-    struct known k;
+    struct run_names k;
     struct error err;
     struct json_at at = json_root(NULL, source);
-    known_open(options, EXIT_CODE_DATA, &k);
+    run_names_open(options, EXIT_CODE_DATA, &k);
     if (check_memory(&k, &err))
         faults_none(faults, err.code, &err);
     check_list(&k, ROLE_BASELINE, config->baselines, at, faults);
     check_list(&k, ROLE_CANDIDATE, config->candidates, at, faults);
-    known_close(&k);
+    run_names_close(&k);
 }
 
 /* "none" is a word, and no file. What is in a table is for the worker to say, which knows the device. */
@@ -278,26 +280,26 @@ static int check_tables(const struct options *options, struct error *err)
 
 int name_check_options(const struct options *options, const struct config *config, struct error *err)
 {
-    struct known k;
-    known_open(options, EXIT_CODE_USAGE, &k);
+    struct run_names k;
+    run_names_open(options, EXIT_CODE_USAGE, &k);
     int code = check_memory(&k, err);
     if (!code && options_given(options, OPTION_BASELINES) &&
         check_typed(&k, (const char *const *)config->baselines, ROLE_BASELINE, err))
         code = error_wrap(err, "--baselines");
     if (!code && check_typed(&k, options->candidates, ROLE_CANDIDATE, err))
         code = error_wrap(err, "--candidate");
-    known_close(&k);
+    run_names_close(&k);
     return code ? code : check_tables(options, err);
 }
 
 int name_check_operands(const struct options *options, struct error *err)
 {
-    struct known k;
-    known_open(options, EXIT_CODE_USAGE, &k);
+    struct run_names k;
+    run_names_open(options, EXIT_CODE_USAGE, &k);
     int code = check_memory(&k, err);
     if (!code)
         code = check_typed(&k, options->operands, ROLE_CANDIDATE, err);
-    known_close(&k);
+    run_names_close(&k);
     return code;
 }
 

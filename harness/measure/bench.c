@@ -243,17 +243,17 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant)
     char why[CUDAL2_WHY];
     bool counted = bench->config->honesty && bench->record->groups <= 1; /* counting takes some 20 us */
     bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
-    if (leak_watch_leaks(&entrant->holding)) {
+    if (leak_watch_leaks(&entrant->leaks)) {
         entrant_fail(bench, entrant, VERDICT_LEAK, "setup", "each setup takes memory that no teardown gives back");
         return false;
     }
     if (bench->config->honesty)
-        leak_watch_setup(&entrant->holding, bench->device, true);
+        leak_watch_setup(&entrant->leaks, bench->device, true);
     unsigned threads = counted ? bench_threads(bench) : 0;
     int status = entrant_try_setup(bench, entrant, entrant->variant, why);
     entrant_threads(bench, entrant, threads);
     if (bench->config->honesty && status == CUDAL2_OK)
-        leak_watch_setup(&entrant->holding, bench->device, false);
+        leak_watch_setup(&entrant->leaks, bench->device, false);
     if (status == CUDAL2_OK)
         return true;
     entrant_fail(bench, entrant, setup_verdict(status, why), "setup", why);
@@ -333,10 +333,10 @@ void entrant_teardown(struct bench *bench, struct entrant *entrant)
     if (entrant->set_up) {
         /* Named, and un-named afterwards: the one before or after must not answer for a hang in here. */
         bench_stage(bench, entrant, "teardown", bench->config->limits.setup_seconds);
-        leak_watch_teardown(&entrant->holding, bench->device, true);
+        leak_watch_teardown(&entrant->leaks, bench->device, true);
         bench->state_seen = false;
         entrant->contender->ops->teardown(entrant->contender, entrant->state);
-        leak_watch_teardown(&entrant->holding, bench->device, false);
+        leak_watch_teardown(&entrant->leaks, bench->device, false);
         bench_stage(bench, NULL, "teardown", bench->config->limits.setup_seconds);
     }
     entrant->set_up = false;

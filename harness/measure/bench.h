@@ -67,7 +67,7 @@ struct entrant {
     struct prepared_row row;                     /* of bench_row_timing */
     struct prepared_row beside[TIMING_COUNT];    /* of the other timings by segments, in groups that take them */
     struct device_segment *chains[TIMING_COUNT]; /* mode chain (measure/chain.h), else NULL */
-    struct holding holding;
+    struct leak_watch leaks;
     unsigned grew;    /* of the latest segments under check, so many in a row that left more memory held */
     unsigned threads; /* most that began in one of its setups or checks */
     bool has_graph_work;

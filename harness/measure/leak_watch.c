@@ -4,12 +4,12 @@
  */
 #include "measure/leak_watch.h"
 
-static bool is_watched(const struct holding *h, const struct device *d)
+static bool is_watched(const struct leak_watch *h, const struct device *d)
 {
-    return h->cycles < HOLDING_CYCLES && d->probes != NULL && d->probes->held != NULL;
+    return h->cycles < LEAK_WATCH_CYCLES && d->probes != NULL && d->probes->held != NULL;
 }
 
-void leak_watch_setup(struct holding *h, struct device *d, bool entering)
+void leak_watch_setup(struct leak_watch *h, struct device *d, bool entering)
 {
     if (!is_watched(h, d))
         return;
@@ -19,13 +19,13 @@ void leak_watch_setup(struct holding *h, struct device *d, bool entering)
         h->open = true;
         return;
     }
-    bool process_grew = h->cycles > 0 && now > h->before && now - h->before >= HOLDING_LEAST;
+    bool process_grew = h->cycles > 0 && now > h->before && now - h->before >= LEAK_WATCH_LEAST;
     bool counts = h->cycles > 1 && h->grew && process_grew;
     h->runs = counts ? h->runs + 1 : 0;
     h->before = now;
 }
 
-void leak_watch_teardown(struct holding *h, struct device *d, bool entering)
+void leak_watch_teardown(struct leak_watch *h, struct device *d, bool entering)
 {
     if (!h->open || !is_watched(h, d))
         return;
@@ -34,11 +34,11 @@ void leak_watch_teardown(struct holding *h, struct device *d, bool entering)
     if (entering)
         return;
     h->open = false;
-    h->grew = h->own >= (int64_t)HOLDING_LEAST;
+    h->grew = h->own >= (int64_t)LEAK_WATCH_LEAST;
     h->cycles++;
 }
 
-bool leak_watch_leaks(const struct holding *h)
+bool leak_watch_leaks(const struct leak_watch *h)
 {
     return h->runs >= 2;
 }

@@ -9,10 +9,10 @@
 
 #include "device/probe.h"
 
-#define HOLDING_CYCLES 4u        /* watched: asking a GPU costs tens of microseconds */
-#define HOLDING_LEAST (1u << 20) /* bytes that count */
+#define LEAK_WATCH_CYCLES 4u        /* watched: asking a GPU costs tens of microseconds */
+#define LEAK_WATCH_LEAST (1u << 20) /* bytes that count */
 
-struct holding {
+struct leak_watch {
     uint64_t before;       /* held by the process when the present setup began */
     int64_t own;           /* the contender's part since then */
     bool open;             /* between setup and teardown */
@@ -22,10 +22,10 @@ struct holding {
 
 /* Called before (entering) and after a setup, then before and after the teardown. A teardown without such a setup is
  * not watched. */
-void leak_watch_setup(struct holding *h, struct device *d, bool entering);
-void leak_watch_teardown(struct holding *h, struct device *d, bool entering);
+void leak_watch_setup(struct leak_watch *h, struct device *d, bool entering);
+void leak_watch_teardown(struct leak_watch *h, struct device *d, bool entering);
 
 /* Asked before a setup: two cycles running have left more than they found. */
-bool leak_watch_leaks(const struct holding *h);
+bool leak_watch_leaks(const struct leak_watch *h);
 
 #endif

@@ -216,8 +216,8 @@ int timed_restore_c(struct bench *bench, struct entrant *entrant, size_t set, st
 
 /* ---- after ---- */
 
-/* One launch under judgement. */
-struct look {
+/* Of one launch. */
+struct judgement {
     struct bench *bench;
     struct entrant *entrant;
     struct probe_product product;
@@ -231,7 +231,7 @@ static double elements_of(const struct cudal2_problem *p)
 }
 
 /* By what an element costs: a row of A, and a column of B that lies across the memory where B is row-major. */
-static size_t count_spots(const struct look *l)
+static size_t count_spots(const struct judgement *l)
 {
     double each_ns = 100 + (double)l->product.problem.k * (l->product.layout == CUDAL2_TN ? 4 : 8);
     double more = TIMED_SPOTS_SHARE * l->ns / each_ns;
@@ -244,7 +244,7 @@ static size_t count_spots(const struct look *l)
 #define SLOW_READ_EACH_NS 1e3
 #define SLOW_READS_LEAST 8u
 
-static int judge_reading(struct look *l, double ns, size_t n, struct error *err)
+static int judge_reading(struct judgement *l, double ns, size_t n, struct error *err)
 {
     struct timed_counts *counts = &l->entrant->timed;
     counts->slow_reads += ns > SLOW_READ_NS + SLOW_READ_EACH_NS * (double)n;
@@ -257,7 +257,7 @@ static int judge_reading(struct look *l, double ns, size_t n, struct error *err)
 }
 
 /* Read before anything else is done: who is not ready yet is to be found so. */
-static int read_spots(const struct look *l, size_t n, struct error *err)
+static int read_spots(const struct judgement *l, size_t n, struct error *err)
 {
     const struct cudal2_problem *p = &l->product.problem;
     struct device *d = l->bench->device;
@@ -278,7 +278,7 @@ static int read_spots(const struct look *l, size_t n, struct error *err)
     return code;
 }
 
-static int look_at_state(const struct look *l, struct error *err)
+static int look_at_state(const struct judgement *l, struct error *err)
 {
     struct device *d = l->bench->device;
     char what[128] = "";
@@ -290,7 +290,7 @@ static int look_at_state(const struct look *l, struct error *err)
 }
 
 /* `verdict` ok: nothing. Who has changed how this thread rounds is told that. */
-static int convict(const struct look *l, enum verdict verdict, struct error *err)
+static int convict(const struct judgement *l, enum verdict verdict, struct error *err)
 {
     if (verdict == VERDICT_OK)
         return 0;
@@ -299,7 +299,7 @@ static int convict(const struct look *l, enum verdict verdict, struct error *err
                      : error_set(err, EXIT_CODE_VERIFICATION, "%s: a timed launch: %s", verdict_name(verdict), l->why);
 }
 
-static int look_at_spots(struct look *l, struct error *err)
+static int look_at_spots(struct judgement *l, struct error *err)
 {
     struct timed *t = l->bench->timed;
     struct device *d = l->bench->device;
@@ -312,7 +312,7 @@ static int look_at_spots(struct look *l, struct error *err)
 }
 
 /* The share of launches that are projected. */
-static double product_share(const struct look *l)
+static double product_share(const struct judgement *l)
 {
     const struct timed *t = l->bench->timed;
     if (l->bench->config->timed == TIMED_ALL || t->products < 1 || l->entrant->timed.products < 1 ||
@@ -322,7 +322,7 @@ static double product_share(const struct look *l)
     return fmax(TIMED_PRODUCT_SHARE * l->ns / fmax(each_ns, 1), 1.0 / TIMED_PRODUCT_LEAST);
 }
 
-static int look_at_product(struct look *l, struct error *err)
+static int look_at_product(struct judgement *l, struct error *err)
 {
     struct device *d = l->bench->device;
     struct timed *t = l->bench->timed;
@@ -340,7 +340,7 @@ static int look_at_product(struct look *l, struct error *err)
     return convict(l, judge_product(&difference, l->product.problem.m, l->allowed, l->why), err);
 }
 
-static int look_at_band(struct look *l, struct error *err)
+static int look_at_band(struct judgement *l, struct error *err)
 {
     struct device *d = l->bench->device;
     struct random *random = &l->bench->timed->random;
@@ -372,7 +372,7 @@ static size_t draw_set(const struct bench *bench, struct entrant *e, enum timing
 }
 
 /* C of one set against its inputs, whoever wrote it last. */
-static int project(struct look *l, struct error *err)
+static int project(struct judgement *l, struct error *err)
 {
     struct device *d = l->bench->device;
     struct probe_difference difference;
@@ -386,7 +386,7 @@ static int project(struct look *l, struct error *err)
 /* Behind half of the segments that are judged, and where one is due. What the process or the device is changed to ahead
  * of it may be another's doing. A row has any number of launches: a change at every second one shows where it is odd.
  */
-static int judge_row(struct look *l, struct error *err)
+static int judge_row(struct judgement *l, struct error *err)
 {
     struct device *d = l->bench->device;
     struct random *random = &l->bench->timed->random;
@@ -404,7 +404,7 @@ static int judge_row(struct look *l, struct error *err)
 }
 
 /* The output of the set that was drawn. */
-static int judge_segment(struct look *l, enum timing timing, struct error *err)
+static int judge_segment(struct judgement *l, enum timing timing, struct error *err)
 {
     struct timed *t = l->bench->timed;
     double start = timed_now_ns(l->bench);
@@ -427,19 +427,19 @@ static int judge_segment(struct look *l, enum timing timing, struct error *err)
     return code;
 }
 
-static struct look look_at(struct bench *bench, struct entrant *entrant, double ns)
+static struct judgement look_at(struct bench *bench, struct entrant *entrant, double ns)
 {
     double allowed = judge_allowed(entrant);
-    return (struct look){.bench = bench,
-                         .entrant = entrant,
-                         .ns = ns,
-                         .allowed = allowed,
-                         .product = {.problem = bench->problem,
-                                     .layout = entrant->contender->is.layout,
-                                     .operands = timed_first_set(bench, entrant),
-                                     .floor = judge_floor(bench->problem.dtype, allowed),
-                                     .renewal = &bench->timed->renewal,
-                                     .input = input_of(bench, entrant, 0)}};
+    return (struct judgement){.bench = bench,
+                              .entrant = entrant,
+                              .ns = ns,
+                              .allowed = allowed,
+                              .product = {.problem = bench->problem,
+                                          .layout = entrant->contender->is.layout,
+                                          .operands = timed_first_set(bench, entrant),
+                                          .floor = judge_floor(bench->problem.dtype, allowed),
+                                          .renewal = &bench->timed->renewal,
+                                          .input = input_of(bench, entrant, 0)}};
 }
 
 /* Whether the latest launch, timed by itself, is judged. */
@@ -455,7 +455,7 @@ int timed_read(struct bench *bench, struct entrant *entrant, enum timing timing,
         return 0;
     struct timed *t = bench->timed;
     timed_stir(bench);
-    struct look l = look_at(bench, entrant, ns);
+    struct judgement l = look_at(bench, entrant, ns);
     t->n_spots = count_spots(&l);
     double start = timed_now_ns(bench);
     int code = read_spots(&l, t->n_spots, err);
@@ -471,7 +471,7 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
     if (entrant->record->invalid)
         return 0;
     timed_stir(bench);
-    struct look l = look_at(bench, entrant, ns);
+    struct judgement l = look_at(bench, entrant, ns);
     if (!is_judged_alone(bench, entrant, timing))
         return judge_segment(&l, timing, err);
     entrant->timed.judged++;

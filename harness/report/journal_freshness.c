@@ -46,23 +46,24 @@ static bool has_more(const struct extent *journal)
     return journal->cells > journal->result->n_cells || journal->looks > looks || (journal->ended && !run->end);
 }
 
-enum beside journal_freshness(const char *path, const struct result *result, struct source *journal, struct error *note)
+enum freshness journal_freshness(const char *path, const struct result *result, struct source *journal,
+                                 struct error *note)
 {
     struct extent e = {.result = result};
     struct error why = {0};
     if (source_find_journal(path, journal, &why) || strcmp(journal->path, path) == 0)
-        return BESIDE_NOTHING;
+        return JOURNAL_HAS_NO_MORE;
     if (journal_read(journal->path, visit, &e, NULL, &why)) {
         error_set(note, 0, "shown is %s; the journal beside it cannot be read: %s", path, why.text);
-        return BESIDE_UNREADABLE;
+        return JOURNAL_UNREADABLE;
     }
     if (!e.same_run) {
         error_set(note, 0, "shown is %s; the journal beside it, %s, is of another run", path, journal->path);
-        return BESIDE_OTHER_RUN;
+        return JOURNAL_OF_OTHER_RUN;
     }
     if (!has_more(&e))
-        return BESIDE_NOTHING;
+        return JOURNAL_HAS_NO_MORE;
     error_set(note, 0, "shown is the journal %s (cells: %zu); the result %s is older (%zu)", journal->path, e.cells,
               path, result->n_cells);
-    return BESIDE_MORE;
+    return JOURNAL_HAS_MORE;
 }

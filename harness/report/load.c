@@ -102,10 +102,10 @@ static int read_one(const char *path, FILE *notes, struct result **out, struct e
         return result_from_journal(source.path, out, err);
     if (result_read(source.path, out, err))
         return err->code;
-    enum beside beside = journal_freshness(source.path, *out, &journal, &note);
-    if (beside != BESIDE_NOTHING && notes)
+    enum freshness freshness = journal_freshness(source.path, *out, &journal, &note);
+    if (freshness != JOURNAL_HAS_NO_MORE && notes)
         fprintf(notes, "note: %s\n", note.text);
-    if (beside != BESIDE_MORE)
+    if (freshness != JOURNAL_HAS_MORE)
         return 0;
     result_free(*out);
     return result_from_journal(journal.path, out, err);

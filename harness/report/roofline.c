@@ -31,7 +31,7 @@
 #define LABEL_SHARE 0.31 /* of the plot's height, which those names need at the bottom */
 #define APART 9.0        /* marks of one problem stand side by side; of several problems nearer */
 
-struct sheet {
+struct canvas {
     const struct roofline *r;
     struct text *out;
     double x0, x1, y0, y1; /* ends of the axes */
@@ -52,12 +52,12 @@ static const char style[] =
     ".axis{stroke:#5a6573}.roof{stroke:#e8ecf2}.under{fill:#191f28}.guide{stroke:#465160}.lead{stroke:#3a4451}"
     ".edge{stroke:#12161c}.b0{fill:#4ba3e3}.b2{fill:#8fd0f5}.b5{fill:#a5a5a5}.k2{fill:#e0713a}}</style>";
 
-static double across(const struct sheet *s, double intensity)
+static double across(const struct canvas *s, double intensity)
 {
     return LEFT + (RIGHT - LEFT) * log(intensity / s->x0) / log(s->x1 / s->x0);
 }
 
-static double up(const struct sheet *s, double rate)
+static double up(const struct canvas *s, double rate)
 {
     return BOTTOM - (BOTTOM - TOP) * log(rate / s->y0) / log(s->y1 / s->y0);
 }
@@ -94,7 +94,7 @@ static void add_short(struct text *out, const char *words, size_t most)
 
 /* ---- axes ---- */
 
-static void choose_ends(struct sheet *s)
+static void choose_ends(struct canvas *s)
 {
     const struct roofline *r = s->r;
     double ridge = r->peak_flops > 0 && r->peak_bytes > 0 ? r->peak_flops / r->peak_bytes : r->points[0].intensity;
@@ -122,7 +122,7 @@ struct ruler {
     bool upright; /* the axis of speed */
 };
 
-static void add_tick(const struct sheet *s, const struct ruler *ruler, double value, bool named)
+static void add_tick(const struct canvas *s, const struct ruler *ruler, double value, bool named)
 {
     double at = ruler->upright ? up(s, value * s->unit) : across(s, value);
     if (ruler->upright)
@@ -136,7 +136,7 @@ static void add_tick(const struct sheet *s, const struct ruler *ruler, double va
 }
 
 /* 1, 2 and 5 of each decade; over more than three decades the powers of ten alone are named. */
-static void add_ticks(const struct sheet *s, const struct ruler *ruler)
+static void add_ticks(const struct canvas *s, const struct ruler *ruler)
 {
     static const double steps[] = {1, 2, 5};
     bool all = log10(ruler->to / ruler->from) < 3;
@@ -149,7 +149,7 @@ static void add_ticks(const struct sheet *s, const struct ruler *ruler)
         }
 }
 
-static void add_axes(const struct sheet *s)
+static void add_axes(const struct canvas *s)
 {
     const struct ruler x = {s->x0, s->x1, false}, y = {s->y0 / s->unit, s->y1 / s->unit, true};
     add_ticks(s, &x);
@@ -165,7 +165,7 @@ static void add_axes(const struct sheet *s)
 /* ---- the roof ---- */
 
 /* Its corners between the ends of the axes; returns how many. */
-static size_t roof_corners(const struct sheet *s, double x[3])
+static size_t roof_corners(const struct canvas *s, double x[3])
 {
     const struct roofline *r = s->r;
     double ridge = r->peak_bytes > 0 && r->peak_flops > 0 ? r->peak_flops / r->peak_bytes : 0;
@@ -189,7 +189,7 @@ static void add_amount(struct text *out, double value, const char *what)
     text_add(out, "%.3g %s%s", value, letters[i], what);
 }
 
-static void name_slope(const struct sheet *s, double from, double to)
+static void name_slope(const struct canvas *s, double from, double to)
 {
     double x0 = across(s, from), x1 = across(s, to), y0 = up(s, roofline_roof(s->r, from)),
            y1 = up(s, roofline_roof(s->r, to));
@@ -204,7 +204,7 @@ static void name_slope(const struct sheet *s, double from, double to)
 }
 
 /* The line, or what is under it. */
-static void trace_roof(const struct sheet *s, bool under)
+static void trace_roof(const struct canvas *s, bool under)
 {
     double x[3];
     size_t n = roof_corners(s, x);
@@ -214,7 +214,7 @@ static void trace_roof(const struct sheet *s, bool under)
     text_add(s->out, under ? "V%.1fH%.1fZ'/>" : "'/>", BOTTOM, across(s, x[0]));
 }
 
-static void add_roof(const struct sheet *s)
+static void add_roof(const struct canvas *s)
 {
     double x[3];
     const struct roofline *r = s->r;
@@ -233,7 +233,7 @@ static void add_roof(const struct sheet *s)
 
 /* ---- problems ---- */
 
-static void name_problem(const struct sheet *s, const struct result_cell *cell, double at)
+static void name_problem(const struct canvas *s, const struct result_cell *cell, double at)
 {
     text_add(
         s->out,
@@ -242,7 +242,7 @@ static void name_problem(const struct sheet *s, const struct result_cell *cell, 
 }
 
 /* A line from the axis to the roof for each problem; its name where there is room. */
-static void add_guides(const struct sheet *s)
+static void add_guides(const struct canvas *s)
 {
     const struct roofline *r = s->r;
     double taken[LABELS_MOST];
@@ -273,7 +273,7 @@ static bool is_candidate(const struct result_contender *c)
 }
 
 /* A circle in layout NN, a diamond in TN; a candidate's is larger. */
-static void add_mark(const struct sheet *s, const struct roofline_row *row, double x, double y)
+static void add_mark(const struct canvas *s, const struct roofline_row *row, double x, double y)
 {
     bool candidate = is_candidate(row->contender), tn = strcmp(row->contender->layout, "tn") == 0;
     double size = (candidate ? 7 : 5.5) * (s->r->n_cells > 1 ? 0.75 : 1);
@@ -287,14 +287,14 @@ static void add_mark(const struct sheet *s, const struct roofline_row *row, doub
 }
 
 /* Else the fastest would hide the others. */
-static double mark_x(const struct sheet *s, const struct roofline_point *p)
+static double mark_x(const struct canvas *s, const struct roofline_point *p)
 {
     double step = s->r->n_cells == 1 ? APART : APART / 3;
     double place = (double)p->row - ((double)s->r->n_rows - 1) / 2;
     return across(s, p->intensity) + step * place;
 }
 
-static void add_point(const struct sheet *s, const struct roofline_point *p)
+static void add_point(const struct canvas *s, const struct roofline_point *p)
 {
     double roof = roofline_roof(s->r, p->intensity), ns = 1e9 * 2 * p->cell->m * p->cell->n * p->cell->k / p->rate;
     add_mark(s, &s->r->rows[p->row], mark_x(s, p), up(s, p->rate));
@@ -308,7 +308,7 @@ static void add_point(const struct sheet *s, const struct roofline_point *p)
 }
 
 /* Candidates last, on top. */
-static void add_points(const struct sheet *s)
+static void add_points(const struct canvas *s)
 {
     for (int candidates = 0; candidates < 2; candidates++)
         for (size_t i = 0; i < s->r->n_points; i++)
@@ -322,7 +322,7 @@ static double row_y(size_t row)
 }
 
 /* Of one problem each point leads to its row: both are in the order of speed, so that no lines cross. */
-static void add_leads(const struct sheet *s)
+static void add_leads(const struct canvas *s)
 {
     for (size_t i = 0; i < s->r->n_points && s->r->n_cells == 1; i++) {
         const struct roofline_point *p = &s->r->points[i];
@@ -333,7 +333,7 @@ static void add_leads(const struct sheet *s)
     }
 }
 
-static void add_row(const struct sheet *s, size_t i)
+static void add_row(const struct canvas *s, size_t i)
 {
     const struct roofline_row *row = &s->r->rows[i];
     double percent = roofline_percent(s->r, row), y = row_y(i);
@@ -349,7 +349,7 @@ static void add_row(const struct sheet *s, size_t i)
     text_add(s->out, "</text>");
 }
 
-static void add_rows(const struct sheet *s)
+static void add_rows(const struct canvas *s)
 {
     size_t shown = s->r->n_rows < ROWS_MOST ? s->r->n_rows : ROWS_MOST;
     text_add(s->out, "<text class='soft small' x='%d' y='%.1f' text-anchor='end'>%s</text>", WIDTH - 20, TOP - 14,
@@ -365,7 +365,7 @@ static void add_rows(const struct sheet *s)
 
 /* ---- the whole ---- */
 
-static void add_head(const struct sheet *s)
+static void add_head(const struct canvas *s)
 {
     const struct roofline *r = s->r;
     const struct result_cell *cell = r->first;
@@ -381,7 +381,7 @@ static void add_head(const struct sheet *s)
              r->peak_flops > 0 && r->peak_bytes > 0 ? "" : "; a peak of this device is not known");
 }
 
-static void add_foot(const struct sheet *s)
+static void add_foot(const struct canvas *s)
 {
     text_add(s->out,
              "<text class='soft small' x='24' y='%d'>Circle: layout NN, diamond: TN; marks of a problem stand side by "
@@ -395,7 +395,7 @@ int roofline_svg(const struct result *result, struct text *out, struct error *er
     struct roofline r;
     int code = roofline_gather(result, &r, err);
     if (!code) {
-        struct sheet s = {.r = &r, .out = out};
+        struct canvas s = {.r = &r, .out = out};
         choose_ends(&s);
         text_add(out,
                  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' height='%d' role='img'><title>"

@@ -95,9 +95,9 @@ static int find_journal(const char *path, struct source *journal, struct error *
         return 0;
     if (result_read(named.path, &result, err))
         return err->code;
-    enum beside beside = journal_freshness(named.path, result, journal, &note);
+    enum freshness freshness = journal_freshness(named.path, result, journal, &note);
     result_free(result);
-    if (beside == BESIDE_OTHER_RUN)
+    if (freshness == JOURNAL_OF_OTHER_RUN)
         return error_set(err, EXIT_CODE_DATA, "%s: the journal beside it, %s, is of another run", path, journal->path);
     return 0;
 }

@@ -11,14 +11,14 @@
 
 #define NAMED 5 /* the furthest apart, unless all are asked for */
 
-struct apart {
+struct outlier {
     const struct result_cell *cell;
     const struct result_pair *speedup;
     double distance;
 };
 
 struct list {
-    struct apart *items;
+    struct outlier *items;
     size_t n, cells, pairs; /* pairs: all that were looked at */
 };
 
@@ -28,13 +28,13 @@ static bool is_looked_at(const struct result_cell *cell, const struct result_pai
            !dataset_has_layout(speedup->reference);
 }
 
-static int add(struct list *list, const struct apart *apart)
+static int add(struct list *list, const struct outlier *outlier)
 {
-    struct apart *grown = realloc(list->items, (list->n + 1) * sizeof *grown);
+    struct outlier *grown = realloc(list->items, (list->n + 1) * sizeof *grown);
     if (!grown)
         return -1;
     list->items = grown;
-    grown[list->n++] = *apart;
+    grown[list->n++] = *outlier;
     return 0;
 }
 
@@ -44,11 +44,11 @@ static int look_at(struct list *list, const struct result_cell *cell)
     int failed = 0;
     for (size_t i = 0; i < cell->n_speedups && !failed; i++) {
         const struct result_pair *speedup = &cell->speedups[i];
-        const struct apart apart = {cell, speedup, estimates_distance(speedup)};
+        const struct outlier outlier = {cell, speedup, estimates_distance(speedup)};
         if (!is_looked_at(cell, speedup))
             continue;
         list->pairs++;
-        failed = apart.distance > 0 ? add(list, &apart) : 0;
+        failed = outlier.distance > 0 ? add(list, &outlier) : 0;
     }
     list->cells += list->n > before;
     return failed;
@@ -56,14 +56,14 @@ static int look_at(struct list *list, const struct result_cell *cell)
 
 static int by_distance(const void *a, const void *b)
 {
-    double x = ((const struct apart *)a)->distance, y = ((const struct apart *)b)->distance;
+    double x = ((const struct outlier *)a)->distance, y = ((const struct outlier *)b)->distance;
     return (x < y) - (x > y);
 }
 
-static void print_one(struct text *out, const struct apart *apart)
+static void print_one(struct text *out, const struct outlier *outlier)
 {
-    const struct result_pair *s = apart->speedup;
-    text_add(out, "  %s, %s over %s: mean %+.1f%%, trimmed %+.1f%% ±%.1f\n", apart->cell->key, s->candidate,
+    const struct result_pair *s = outlier->speedup;
+    text_add(out, "  %s, %s over %s: mean %+.1f%%, trimmed %+.1f%% ±%.1f\n", outlier->cell->key, s->candidate,
              s->reference, 100 * s->mean_of_ratios, 100 * s->geomean, 50 * (s->ci95.high - s->ci95.low));
 }
 

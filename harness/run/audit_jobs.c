@@ -99,40 +99,40 @@ static uint64_t kernel_of(const struct plan_cell *cell, const cJSON *contender)
 }
 
 /* Kernels that are looked at. */
-struct known {
+struct kernels {
     uint64_t *list;
     size_t n;
 };
 
-static bool is_known(const struct known *known, uint64_t kernel)
+static bool is_known(const struct kernels *seen, uint64_t kernel)
 {
-    for (size_t i = 0; i < known->n; i++)
-        if (known->list[i] == kernel)
+    for (size_t i = 0; i < seen->n; i++)
+        if (seen->list[i] == kernel)
             return true;
     return false;
 }
 
-static void know_all(struct known *known, const struct plan_cell *cell, const cJSON *contenders)
+static void know_all(struct kernels *seen, const struct plan_cell *cell, const cJSON *contenders)
 {
     const cJSON *c;
     cJSON_ArrayForEach(c, contenders)
     {
         uint64_t kernel = kernel_of(cell, c);
-        if (!is_known(known, kernel))
-            known->list[known->n++] = kernel;
+        if (!is_known(seen, kernel))
+            seen->list[seen->n++] = kernel;
     }
 }
 
 /* Drops what need not be looked at in this cell. */
-static void keep_new_candidates(struct known *known, const struct plan_cell *cell, cJSON *contenders)
+static void keep_new_candidates(struct kernels *seen, const struct plan_cell *cell, cJSON *contenders)
 {
     cJSON *next;
     for (cJSON *c = contenders ? contenders->child : NULL; c; c = next) {
         next = c->next;
         bool candidate = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(c, "candidate"));
         uint64_t kernel = kernel_of(cell, c);
-        if (candidate && !is_known(known, kernel))
-            known->list[known->n++] = kernel;
+        if (candidate && !is_known(seen, kernel))
+            seen->list[seen->n++] = kernel;
         else
             cJSON_Delete(cJSON_DetachItemViaPointer(contenders, c));
     }
@@ -166,23 +166,23 @@ static size_t count_contenders(const struct gathering *g)
 static int sample(struct gathering *g, struct error *err)
 {
     size_t n = g->ledger->plan.n_cells;
-    struct known known = {.list = malloc((count_contenders(g) + 1) * sizeof *known.list)};
+    struct kernels seen = {.list = malloc((count_contenders(g) + 1) * sizeof *seen.list)};
     unsigned *order = malloc((n + 1) * sizeof *order);
     bool *chosen = calloc(n + 1, sizeof *chosen);
     int code = 0;
-    if (!known.list || !order || !chosen) {
+    if (!seen.list || !order || !chosen) {
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory for an audit");
         goto out;
     }
     draw_cells(g, order, chosen);
     for (size_t i = 0; i < n; i++)
         if (chosen[i])
-            know_all(&known, &g->ledger->plan.cells[i], g->cells[i]);
+            know_all(&seen, &g->ledger->plan.cells[i], g->cells[i]);
     for (size_t i = 0; i < n; i++)
         if (!chosen[i])
-            keep_new_candidates(&known, &g->ledger->plan.cells[i], g->cells[i]);
+            keep_new_candidates(&seen, &g->ledger->plan.cells[i], g->cells[i]);
 out:
-    free(known.list);
+    free(seen.list);
     free(order);
     free(chosen);
     return code;

@@ -413,7 +413,7 @@ static cJSON *memory_to_json(const struct memory_use *memory)
     return object;
 }
 
-int ledger_finish(struct ledger *ledger, const struct run_ending *ending, struct error *err)
+int ledger_finish(struct ledger *ledger, const struct run_end *ending, struct error *err)
 {
     char now[21];
     if (ledger->complete || ledger->n_done < ledger->plan.n_cells)

@@ -65,7 +65,7 @@ struct memory_use {
 };
 
 /* What the last line says of the run. */
-struct run_ending {
+struct run_end {
     struct memory_use memory;
     const cJSON *spent; /* where the time went (run/timeline.h); NULL: not known */
     const cJSON *looks; /* of the check between devices (run/between.h); NULL: none */
@@ -73,7 +73,7 @@ struct run_ending {
 
 /* Journals `end`, if every cell is there and it has not been said. The whole journal is compared with what was written
  * to it first. */
-int ledger_finish(struct ledger *ledger, const struct run_ending *ending, struct error *err);
+int ledger_finish(struct ledger *ledger, const struct run_end *ending, struct error *err);
 
 /* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, every cell
  * skipped, somebody named and measured nowhere, failed cells, no candidate measured, nothing to compare although the

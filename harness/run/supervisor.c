@@ -128,7 +128,7 @@ static int finish(struct run *run, struct error *err)
 {
     cJSON *spent = timeline_finish(&run->timeline);
     say_time(run, spent);
-    const struct run_ending ending = {run->memory, spent, run->looks};
+    const struct run_end ending = {run->memory, spent, run->looks};
     int code = ledger_finish(&run->ledger, &ending, err);
     if (run->hooks->spent)
         *run->hooks->spent = spent;

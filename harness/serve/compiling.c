@@ -179,9 +179,9 @@ _Noreturn static void become(const struct child *child)
     _exit(127);
 }
 
-enum ending { ENDED, TOO_LONG, STOPPED };
+enum child_end { ENDED, TOO_LONG, STOPPED };
 
-static enum ending wait_for(const struct compiling *c, pid_t pid, int *status)
+static enum child_end wait_for(const struct compiling *c, pid_t pid, int *status)
 {
     uint64_t deadline = clock_now_ns() + (uint64_t)(c->seconds * 1e9);
     for (;;) {

@@ -179,12 +179,12 @@ static int refuse(const struct outcome_input *in, cJSON **outcome, struct error 
     return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }
 
-struct places {
+struct job_paths {
     char directory[PATH_MAX], output[PATH_MAX], journal[PATH_MAX];
 };
 
-static int run_once(const struct evaluation *e, const struct effort *effort, const struct places *at, cJSON **outcome,
-                    struct error *err)
+static int run_once(const struct evaluation *e, const struct effort *effort, const struct job_paths *at,
+                    cJSON **outcome, struct error *err)
 {
     struct config config;
     const struct outcome_input in = {.submission = e->submission, .code = e->code, .hide = {at->directory, e->kernels}};
@@ -202,7 +202,7 @@ static int run_once(const struct evaluation *e, const struct effort *effort, con
     return code == EXIT_CODE_DATA || code == EXIT_CODE_USAGE ? refuse(&in, outcome, err) : code;
 }
 
-static int find_places(const struct evaluation *e, struct places *out, struct error *err)
+static int find_paths(const struct evaluation *e, struct job_paths *out, struct error *err)
 {
     int code = store_path(e->store, e->id, "", out->directory, err);
     if (!code)
@@ -211,7 +211,7 @@ static int find_places(const struct evaluation *e, struct places *out, struct er
 }
 
 /* Of a quick look, what is not promising is the outcome; anything else is measured again in full. */
-static int look_first(const struct evaluation *e, const struct places *at, cJSON **outcome, struct error *err)
+static int look_first(const struct evaluation *e, const struct job_paths *at, cJSON **outcome, struct error *err)
 {
     const struct effort quick = {SCREEN_HALF_WIDTH, SCREEN_SECONDS, e->submission->kind != CANDIDATE_KERNEL};
     int code = run_once(e, &quick, at, outcome, err);
@@ -232,9 +232,9 @@ static int evaluate_once(const struct evaluation *e, cJSON **outcome, struct err
 {
     const struct effort full = {e->submission->half_width, e->submission->seconds,
                                 e->watch || e->submission->kind != CANDIDATE_KERNEL};
-    struct places *at = calloc(1, sizeof *at);
+    struct job_paths *at = calloc(1, sizeof *at);
     *outcome = NULL;
-    int code = at ? find_places(e, at, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
+    int code = at ? find_paths(e, at, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
     if (!code && e->submission->screen > 0)
         code = look_first(e, at, outcome, err);
     if (!code && !*outcome)

@@ -115,14 +115,14 @@ static void compile_job(struct server *s, struct job *job)
 /* ---- which lines of parameters are watched ---- */
 
 /* Of the job's line; `key` is "" where every job is watched. */
-struct look {
+struct earlier_watch {
     char key[DIGEST_HEX];
     bool tried, seen; /* in an earlier job */
 };
 
-static void look_up(struct server *s, const struct evaluation *e, struct look *out)
+static void find_earlier(struct server *s, const struct evaluation *e, struct earlier_watch *out)
 {
-    *out = (struct look){.key = ""};
+    *out = (struct earlier_watch){.key = ""};
     if (!watched_key(e, out->key))
         return;
     pthread_mutex_lock(&s->lock);
@@ -133,28 +133,28 @@ static void look_up(struct server *s, const struct evaluation *e, struct look *o
 }
 
 /* A quick look is not watched, and what failed has not come to it. */
-static void note_look(struct server *s, const struct look *look, cJSON *outcome)
+static void note_watched(struct server *s, const struct earlier_watch *earlier, cJSON *outcome)
 {
     bool now = strcmp(tree_text(outcome, "watched"), OUTCOME_WATCHED_NOW) == 0;
     bool due = s->options.devices->on_cuda && !tree_true(outcome, "screened");
-    if (look->seen && !now && cJSON_HasObjectItem(outcome, "watched"))
+    if (earlier->seen && !now && cJSON_HasObjectItem(outcome, "watched"))
         cJSON_ReplaceItemInObjectCaseSensitive(outcome, "watched", cJSON_CreateString(OUTCOME_WATCHED_BEFORE));
-    if (!look->key[0] || look->tried || !due || strcmp(tree_text(outcome, "verdict"), "ok") != 0)
+    if (!earlier->key[0] || earlier->tried || !due || strcmp(tree_text(outcome, "verdict"), "ok") != 0)
         return;
     pthread_mutex_lock(&s->lock);
-    watched_add(&s->watched, look->key, now);
+    watched_add(&s->watched, earlier->key, now);
     pthread_mutex_unlock(&s->lock);
 }
 
 static int evaluate_watched(struct server *s, const struct evaluation *e, cJSON **outcome, struct error *err)
 {
-    struct look look;
+    struct earlier_watch earlier;
     struct evaluation with = *e;
-    look_up(s, e, &look);
-    with.watch = !look.tried;
+    find_earlier(s, e, &earlier);
+    with.watch = !earlier.tried;
     int code = evaluate(&with, outcome, err);
     if (code == 0)
-        note_look(s, &look, *outcome);
+        note_watched(s, &earlier, *outcome);
     return code;
 }
 

@@ -179,7 +179,7 @@ static bool same_logs(const struct activity_log *a, const struct activity_log *b
 
 /* ---- the tries ---- */
 
-struct look {
+struct sighting {
     struct bench *bench;
     struct entrant *entrant;
     struct watcher *watcher;
@@ -196,7 +196,7 @@ struct look {
     char unavailable[RECORD_REASON_MAX];
 };
 
-static void look_convict(struct look *l, enum verdict verdict, const char *why)
+static void look_convict(struct sighting *l, enum verdict verdict, const char *why)
 {
     if (l->verdict != VERDICT_OK)
         return;
@@ -205,7 +205,7 @@ static void look_convict(struct look *l, enum verdict verdict, const char *why)
 }
 
 /* C after the launch. Work that nobody saw and that was done all the same was done elsewhere. */
-static int judge_output(struct look *l, struct timed_check *t, const struct watched *seen, struct error *err)
+static int judge_output(struct sighting *l, struct timed_check *t, const struct watched *seen, struct error *err)
 {
     char why[RECORD_REASON_MAX];
     int code = timed_check_judge_fresh(t, err);
@@ -221,7 +221,7 @@ static int judge_output(struct look *l, struct timed_check *t, const struct watc
 }
 
 /* One launch, watched, in the state of this arm. */
-static int watch_once(struct look *l, enum path path, enum watch_arm arm, struct watched *seen, struct error *err)
+static int watch_once(struct sighting *l, enum path path, enum watch_arm arm, struct watched *seen, struct error *err)
 {
     l->state.segment = path == PATH_GRAPH ? l->segment : NULL;
     int code = watch_state_bring(&l->state, arm, err);
@@ -238,7 +238,7 @@ static int watch_once(struct look *l, enum path path, enum watch_arm arm, struct
 }
 
 /* One launch on new inputs, watched and judged. */
-static int look_once(struct look *l, enum path path, struct error *err)
+static int look_once(struct sighting *l, enum path path, struct error *err)
 {
     struct timed_check t = {.bench = l->bench, .entrant = l->entrant, .random = &l->random};
     struct watched *seen = &l->seen[path];
@@ -256,18 +256,18 @@ static int look_once(struct look *l, enum path path, struct error *err)
     return judge_output(l, &t, seen, err);
 }
 
-static bool is_settled(const struct look *l)
+static bool is_settled(const struct sighting *l)
 {
     return l->verdict == VERDICT_OK || l->verdict == VERDICT_WRONG_RESULT;
 }
 
-static bool is_about_time(const struct look *l)
+static bool is_about_time(const struct sighting *l)
 {
     return l->verdict == VERDICT_IMPLAUSIBLE_SPEED;
 }
 
 /* The least that a launch of this arm keeps the GPU busy. */
-static int watch_least(struct look *l, enum path path, enum watch_arm arm, double *least_ns, struct error *err)
+static int watch_least(struct sighting *l, enum path path, enum watch_arm arm, double *least_ns, struct error *err)
 {
     int code = 0;
     *least_ns = INFINITY;
@@ -282,7 +282,7 @@ static int watch_least(struct look *l, enum path path, enum watch_arm arm, doubl
 /* Every launch on new inputs took longer than was timed. That convicts whom it takes longer in the very state that was
  * timed, who does not run what ran then; and whom nothing but news makes slower, who remembers or skips. It does not
  * convict whom the writing of the inputs makes as slow as new ones do: then it is the caches. */
-static int confirm(struct look *l, enum path path, struct error *err)
+static int confirm(struct sighting *l, enum path path, struct error *err)
 {
     double timed_ns = 0, same_ns = 0;
     int code = watch_least(l, path, WATCH_TIMED, &timed_ns, err);
@@ -300,7 +300,7 @@ static int confirm(struct look *l, enum path path, struct error *err)
     return code;
 }
 
-static int try_path(struct look *l, enum path path, struct error *err)
+static int try_path(struct sighting *l, enum path path, struct error *err)
 {
     int code = 0;
     for (int i = 0; i < TRIES && code == 0 && (i == 0 || !is_settled(l)) && l->unavailable[0] == '\0'; i++) {
@@ -311,7 +311,7 @@ static int try_path(struct look *l, enum path path, struct error *err)
 }
 
 /* One launch outside of everything, so that nothing is loaded under watch; and the graph. */
-static int prepare(struct look *l, struct error *err)
+static int prepare(struct sighting *l, struct error *err)
 {
     struct device *d = l->bench->device;
     struct entrant *e = l->entrant;
@@ -332,7 +332,7 @@ static int prepare(struct look *l, struct error *err)
 }
 
 /* A row of launches as they were timed: did they overlap? */
-static int look_at_row(struct look *l, struct error *err)
+static int look_at_row(struct sighting *l, struct error *err)
 {
     struct device *d = l->bench->device;
     struct device_segment *segment = NULL;
@@ -350,7 +350,7 @@ static int look_at_row(struct look *l, struct error *err)
     return code;
 }
 
-static int run_looks(struct look *l, struct error *err)
+static int run_looks(struct sighting *l, struct error *err)
 {
     int code = prepare(l, err);
     if (code == 0)
@@ -362,14 +362,14 @@ static int run_looks(struct look *l, struct error *err)
     return code;
 }
 
-static void put_ratio(const struct look *l, cJSON *o)
+static void put_ratio(const struct sighting *l, cJSON *o)
 {
     const struct activity_log *log = &l->seen[l->done[PATH_GRAPH] ? PATH_GRAPH : PATH_LAUNCH].log;
     if (log->n == 1 && log->list[0].kind == ACTIVITY_KERNEL && l->claim->timed_ns > 0)
         json_put_number(o, "ratio", round(1e3 * activity_busy_ns(log) / l->claim->timed_ns) / 1e3);
 }
 
-static cJSON *look_to_json(const struct look *l)
+static cJSON *look_to_json(const struct sighting *l)
 {
     const struct activity_log *launch = &l->seen[PATH_LAUNCH].log, *graph = &l->seen[PATH_GRAPH].log;
     cJSON *o = cJSON_CreateObject();
@@ -397,7 +397,7 @@ static cJSON *look_to_json(const struct look *l)
 }
 
 /* A launch that fails, or that a capture finds to escape, has failed the entrant by now. */
-static void take_fault(struct look *l)
+static void take_fault(struct sighting *l)
 {
     const struct contender_record *r = l->entrant->record;
     if (verdict_is_refuted(r->verdict))
@@ -409,7 +409,7 @@ static void take_fault(struct look *l)
 int activity_watch(struct bench *bench, struct entrant *entrant, struct watcher *watcher,
                    const struct activity_claim *claim, cJSON **out, struct error *err)
 {
-    struct look *l = calloc(1, sizeof *l);
+    struct sighting *l = calloc(1, sizeof *l);
     *out = NULL;
     if (l == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a look");

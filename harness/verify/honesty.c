@@ -325,7 +325,7 @@ static int run_trials_on_clean_state(struct timed_check *t, enum occasion occasi
         t->verdict = VERDICT_OK; /* it explains what else was found */
     if (code == 0 && what[0] != '\0')
         timed_check_convict(t, VERDICT_DEVICE_STATE_CHANGED, "%s", what);
-    if (code == 0 && leak_watch_leaks(&t->entrant->holding))
+    if (code == 0 && leak_watch_leaks(&t->entrant->leaks))
         timed_check_convict(t, VERDICT_LEAK, "each setup takes memory that no teardown gives back");
     return code;
 }

@@ -12,7 +12,7 @@
 /* A size that every declared multiple divides. */
 #define ROUND_SIZE 16384
 
-static bool can(const struct possible_question *q, const struct contender *c, char *why)
+static bool can(const struct preflight_question *q, const struct contender *c, char *why)
 {
     for (int accumulate = CUDAL2_ACC_F16; accumulate <= CUDAL2_ACC_F32; accumulate++) {
         struct cudal2_problem problem = {.m = ROUND_SIZE,
@@ -36,7 +36,7 @@ static void add_reason(struct text *out, const struct contender *c, const char *
 }
 
 /* Families that do run here have a reason of their own; the others only lack this device. */
-int preflight_check(const struct possible_question *q, struct error *err)
+int preflight_check(const struct preflight_question *q, struct error *err)
 {
     struct text here = {0}, elsewhere = {0};
     bool possible = false;
@@ -59,7 +59,7 @@ int preflight_check(const struct possible_question *q, struct error *err)
     return possible ? 0 : err->code;
 }
 
-int preflight_search_check(const struct possible_question *q, struct error *err)
+int preflight_search_check(const struct preflight_question *q, struct error *err)
 {
     struct text reasons = {0};
     bool possible = false;

@@ -6,7 +6,7 @@
 
 #include "contender/contender.h"
 
-struct possible_question {
+struct preflight_question {
     const struct registry *registry;
     const struct device_info *device;
     enum cudal2_dtype dtype;
@@ -15,10 +15,10 @@ struct possible_question {
 
 /* EXIT_CODE_UNAVAILABLE when no contender can multiply the dtype in any of the accumulate types here; one line that
  * says of each family why not. Sizes are not asked about. */
-int preflight_check(const struct possible_question *question, struct error *err);
+int preflight_check(const struct preflight_question *question, struct error *err);
 
 /* EXIT_CODE_UNAVAILABLE when no candidate that can multiply here has variants to choose among: a search would measure
  * all its problems and end without an entry. One line that says of each candidate why not. */
-int preflight_search_check(const struct possible_question *question, struct error *err);
+int preflight_search_check(const struct preflight_question *question, struct error *err);
 
 #endif

@@ -271,7 +271,7 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
 /* Not asked when a plugin died while loading: that verdict belongs into the cells. */
 static int check_possible(const struct worker *w, const struct start_request *start, struct error *err)
 {
-    const struct possible_question question = {
+    const struct preflight_question question = {
         .registry = w->registry,
         .device = &w->device->info,
         .dtype = dtype_of(w),

@@ -8,7 +8,7 @@ scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 command -v git >/dev/null && command -v python3 >/dev/null || { echo "skip: no git or no python3"; exit 77; }
 tree=$work/tree
 mkdir -p "$tree/scripts" "$tree/harness/base" "$tree/docs" "$tree/debian" "$tree/harness/cli"
-cp "$scripts"/{prose.py,lint-heads.sh,lint-heads.py,lint-release.sh,lint-repeats.sh} "$tree/scripts/"
+cp "$scripts"/{prose.py,lint-heads.sh,lint-heads.py,lint-release.sh,lint-repeats.sh,lint-names.py} "$tree/scripts/"
 git -C "$tree" init -q
 lint() { # lint PROGRAM...: in the tree
     (cd "$tree" && "$@") >"$work/out" 2>"$work/err" </dev/null
@@ -62,6 +62,22 @@ expect_text "$work/out" 'names gone.c, which is not there' "and a source that is
 head_says 'Relies on nothing, and nobody knows who wants it.'
 finds 'base/b.c: .* does not say who calls it' "a head without a caller"
 rm "$tree/harness/base/b.c" "$tree/harness/base/c.c"
+
+mkdir "$tree/configs"
+echo '{"properties": {"verify": {"properties": {"seeds": {}}}}}' >"$tree/configs/config.schema.json"
+printf 'struct timed_trial {\n    int n;\n};\n' >"$tree/harness/base/look_again.h"
+lint scripts/lint-names.py
+expect_code 0 "plain names pass"
+printf 'struct gunzip_input {\n    int n;\n};\n' >"$tree/harness/base/look.h"
+printf '/* Of what was unpacked. */\nenum places { HERE };\n' >"$tree/harness/base/test_sheet.c"
+echo '{"properties": {"verify": {"properties": {"seeds": {}, "wanted": {}}}}}' >"$tree/configs/config.schema.json"
+lint scripts/lint-names.py
+finds 'base/look.h: the file look needs a dictionary' "a file with a name of the list"
+expect_text "$work/out" 'base/look.h: the tag gunzip_input .*\(gzip_read\)' "a struct too, with the better word"
+expect_text "$work/out" 'base/test_sheet.c: the file sheet' "a test's file"
+expect_text "$work/out" 'base/test_sheet.c: the tag places' "an enum"
+expect_text "$work/out" 'config.schema.json: the key wanted' "and a key of the config"
+rm -r "$tree/configs" "$tree"/harness/base/{look,look_again}.h "$tree/harness/base/test_sheet.c"
 
 if command -v sim_c >/dev/null; then
     { echo "int once(int n)" && echo "{" && for i in {1..20}; do echo "    n = n * $i + (n ^ $i);"; done && echo "}"; } >"$tree/harness/cli/one.c"

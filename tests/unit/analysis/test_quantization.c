@@ -18,7 +18,7 @@
 /* Time of contender `which` in a block, ns. */
 typedef double (*script)(unsigned which, unsigned block);
 
-static double blur_of(script time)
+static double quantization_of(script time)
 {
     double reference[N], candidate[N];
     struct pair pair = {.n = N, .reference_ns = reference, .candidate_ns = candidate};
@@ -64,11 +64,11 @@ static double close_steps(unsigned which, unsigned block)
 static void a_step_hides_half_of_itself(void **state)
 {
     (void)state;
-    assert_true(isinf(blur_of(one_step_each)));
-    assert_true(fabs(blur_of(two_steps_and_one) - (50.0 / 2000 + 50.0 / 1000)) < 1e-12);
-    assert_true(blur_of(three_steps) <= 0);
-    assert_true(blur_of(fine) <= 0);
-    assert_true(fabs(blur_of(one_step_and_fine) - 0.0005 / 1000) < 1e-9);
+    assert_true(isinf(quantization_of(one_step_each)));
+    assert_true(fabs(quantization_of(two_steps_and_one) - (50.0 / 2000 + 50.0 / 1000)) < 1e-12);
+    assert_true(quantization_of(three_steps) <= 0);
+    assert_true(quantization_of(fine) <= 0);
+    assert_true(fabs(quantization_of(one_step_and_fine) - 0.0005 / 1000) < 1e-9);
 }
 
 /* On a clock as fine as may be, two blocks have two times. */

@@ -29,7 +29,7 @@ static char *pack(const char *bytes, size_t length, const char *flags, size_t *p
 static int unpack(const char *source, const void *bytes, size_t length, size_t max_bytes, char **out,
                   size_t *out_length, struct error *err)
 {
-    const struct gunzip_input input = {source, bytes, length, max_bytes};
+    const struct gzip_input input = {source, bytes, length, max_bytes};
     return gzip_read(&input, out, out_length, err);
 }
 

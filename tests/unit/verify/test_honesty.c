@@ -401,7 +401,7 @@ static bool leaks_after(unsigned cycles, uint64_t took, uint64_t gave, uint64_t 
 {
     const struct probe_ops probes = {.held = held};
     struct device device = {.probes = &probes};
-    struct holding h = {0};
+    struct leak_watch h = {0};
     held_now = 1u << 30;
     for (unsigned i = 0; i < cycles; i++) {
         leak_watch_setup(&h, &device, true);
@@ -424,7 +424,7 @@ static void a_leak_of_setups_is_told_at_the_end(void **state)
     open_cell();
     fixture_start(&f);
     assert_int_equal(cell_loop_run(&f.bench, &err), 0);
-    f.bench.entrants[1].holding.runs = 2;
+    f.bench.entrants[1].leaks.runs = 2;
     assert_int_equal(honesty_finish(&f.bench, &err), 0);
     assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "leak");
     assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");

@@ -1,6 +1,6 @@
 /*
- * fuzz_gunzip.c - bytes are unpacked as gzip; those behind a first byte of '+' as a deflate stream in a member of its
- * own, since no check of the input's own would let random bytes past the header.
+ * fuzz_gzip_read.c - bytes are unpacked as gzip; those behind a first byte of '+' as a deflate stream in a member of
+ * its own, since no check of the input's own would let random bytes past the header.
  */
 #include "fuzz.h"
 
@@ -13,7 +13,7 @@ static void unpack(const void *bytes, size_t size)
     struct error err = {0};
     char *out = NULL;
     size_t length = 0;
-    const struct gunzip_input input = {"fuzz", bytes, size, MAX_BYTES};
+    const struct gzip_input input = {"fuzz", bytes, size, MAX_BYTES};
     int code = gzip_read(&input, &out, &length, &err);
     if (code) {
         require_refusal(code, &err);
