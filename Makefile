@@ -18,7 +18,7 @@ help:
 	@echo "make gpu-test   the tests that need a GPU"
 	@echo "make sanitize   every test under ASan and UBSan, in $(BUILD)-san"
 	@echo "make results    tables, figures and pages of the runs under results/ again"
-	@echo "make lint       format, clang-tidy, cppcheck, room order, sizes"
+	@echo "make lint       format, clang-tidy, cppcheck, rooms, sizes, heads, names, prose, links, figures, release"
 	@echo "make cuda-check compile all CUDA code with nvcc"
 	@echo "make fuzz       every fuzz target with clang, FUZZ_RUNS=$(FUZZ_RUNS) executions each, in $(BUILD)-fuzz"
 	@echo "make probe      look for libraries again"

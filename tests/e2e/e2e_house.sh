@@ -8,7 +8,7 @@ scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 command -v git >/dev/null && command -v python3 >/dev/null || { echo "skip: no git or no python3"; exit 77; }
 tree=$work/tree
 mkdir -p "$tree/scripts" "$tree/harness/base" "$tree/docs" "$tree/debian" "$tree/harness/cli"
-cp "$scripts"/{prose.py,lint-heads.sh,lint-heads.py,lint-release.sh,lint-repeats.sh,lint-names.py} "$tree/scripts/"
+cp "$scripts"/{prose.py,lint-heads.sh,lint-heads.py,lint-release.sh,lint-repeats.sh,lint-names.py,lint-sizes.sh} "$tree/scripts/"
 git -C "$tree" init -q
 lint() { # lint PROGRAM...: in the tree
     (cd "$tree" && "$@") >"$work/out" 2>"$work/err" </dev/null
@@ -78,6 +78,20 @@ expect_text "$work/out" 'base/test_sheet.c: the file sheet' "a test's file"
 expect_text "$work/out" 'base/test_sheet.c: the tag places' "an enum"
 expect_text "$work/out" 'config.schema.json: the key wanted' "and a key of the config"
 rm -r "$tree/configs" "$tree"/harness/base/{look,look_again}.h "$tree/harness/base/test_sheet.c"
+
+if ctags --version 2>/dev/null | grep -q Universal; then
+    function_of() { # function_of LINES
+        echo "int f(int n)" && echo "{" && for ((i = 0; i < $1; i++)); do echo "    n += $i;"; done && echo "}"
+    }
+    for i in {1..9}; do printf 'int f%s(int n)\n{\n    return n;\n}\n' "$i"; done >"$tree/harness/cli/short.c"
+    function_of 60 >"$tree/harness/cli/long.c"
+    lint scripts/lint-sizes.sh
+    expect_code 0 "a function of 60 lines passes"
+    function_of 61 >"$tree/harness/cli/long.c"
+    lint scripts/lint-sizes.sh
+    finds 'harness/cli/long.c:1: f is 61 lines long' "a function of 61"
+    rm "$tree/harness/cli/long.c" "$tree/harness/cli/short.c"
+fi
 
 if command -v sim_c >/dev/null; then
     { echo "int once(int n)" && echo "{" && for i in {1..20}; do echo "    n = n * $i + (n ^ $i);"; done && echo "}"; } >"$tree/harness/cli/one.c"
