@@ -74,7 +74,7 @@ static void refuse(struct plugin_isolation *trial, const char *plugin, int statu
     struct process_end end;
     process_describe_end(status, &end);
     const struct death death = {.end = &end, .stage = "load"};
-    trial->refused[i].verdict = late ? "hang" : death_verdict(&death, trial->reasons[i]);
+    trial->refused[i].verdict = late ? VERDICT_HANG : death_verdict(&death, trial->reasons[i]);
     if (late)
         snprintf(trial->reasons[i], sizeof trial->reasons[i], "not over within %.0f s", trial->seconds);
 }

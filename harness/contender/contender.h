@@ -7,6 +7,7 @@
 #include "abi/contender.h"
 #include "base/error.h"
 #include "device/device.h"
+#include "model/verdict.h"
 
 #define CONTENDER_NAME_MAX 64
 
@@ -46,7 +47,7 @@ struct contender {
     bool available;
     bool old_abi;            /* a plugin of ABI 1: its hooks are handed that ABI's setup */
     char reason[CUDAL2_WHY]; /* why not available */
-    char verdict[32];        /* of a plugin that was the end of an earlier worker while loading; else "" */
+    enum verdict verdict;    /* of a plugin that was the end of an earlier worker while loading; else ok */
 };
 
 /* Whether `c` runs on this kind of device at all; else one line in `why` (CUDAL2_WHY bytes). */
@@ -61,7 +62,9 @@ struct registry;
 
 /* A plugin that is not to be loaded (again): the name it was announced under, what it did and how that went. */
 struct plugin_refusal {
-    const char *name, *verdict, *reason;
+    const char *name;
+    enum verdict verdict;
+    const char *reason;
 };
 
 struct plugin_processes;

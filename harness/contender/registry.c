@@ -26,7 +26,8 @@ struct loaded_plugin {
     struct plugin plugin;
     char name[CONTENDER_NAME_MAX]; /* what it is announced as: the file's, told apart from others of the same */
     bool opened;
-    char reason[CUDAL2_WHY], verdict[32]; /* when not opened */
+    char reason[CUDAL2_WHY]; /* when not opened */
+    enum verdict verdict;
 };
 
 struct registry {
@@ -133,7 +134,7 @@ static bool refused(const struct registry *r, struct loaded_plugin *loaded)
         const struct plugin_refusal *refusal = &r->request->refused[i];
         if (strcmp(refusal->name, loaded->name) != 0)
             continue;
-        snprintf(loaded->verdict, sizeof loaded->verdict, "%s", refusal->verdict);
+        loaded->verdict = refusal->verdict;
         snprintf(loaded->reason, sizeof loaded->reason, "while it was loaded: %s", refusal->reason);
         return true;
     }
@@ -204,7 +205,7 @@ static int add_plugin(struct registry *r, const char *request, const char *path,
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory, or more than %d plugins", MAX_SOURCES);
     if (!loaded->opened) {
         struct contender c = unavailable(request, role, loaded->reason);
-        snprintf(c.verdict, sizeof c.verdict, "%s", loaded->verdict);
+        c.verdict = loaded->verdict;
         return add(r, &c, err);
     }
     return add_of_plugin(r, loaded, text_ends_with(request, ".so") ? NULL : request, role, err);

@@ -318,7 +318,7 @@ static void list_plugins(struct alone *a)
             continue;
         struct exclusion *e = &a->plugins[a->n_plugins++];
         snprintf(e->name, sizeof e->name, "%.*s", (int)(length - 3), name);
-        snprintf(e->status, sizeof e->status, "unsupported");
+        e->verdict = VERDICT_UNSUPPORTED;
         snprintf(e->stage, sizeof e->stage, "load");
         snprintf(e->reason, sizeof e->reason, "left out, to time the others alone");
     }

@@ -172,16 +172,16 @@ static void on_lost(void *context, const struct slot *slot, const struct slot_ev
     const struct audit *a = context;
     if (slot->work >= 0)
         crew_note(a->request->crew, "%s: worker lost while it watched %s, stage %s: %s: %s", slot->device,
-                  slot->now.contender[0] ? slot->now.contender : "nobody", slot->now.stage, event->verdict,
-                  event->reason);
+                  slot->now.contender[0] ? slot->now.contender : "nobody", slot->now.stage,
+                  verdict_name(event->verdict), event->reason);
 }
 
 static int on_retired(void *context, struct slot *slot, const struct slot_event *event, struct error *err)
 {
     struct audit *a = context;
     char reason[RECORD_REASON_MAX];
-    snprintf(reason, sizeof reason, "%s%s%.200s", event->code ? "" : event->verdict, event->code ? "" : ": ",
-             event->reason);
+    snprintf(reason, sizeof reason, "%s%s%.200s", event->code ? "" : verdict_name(event->verdict),
+             event->code ? "" : ": ", event->reason);
     if (!crew_is_alive(a->request->crew))
         return give_up(a, reason, err);
     crew_note(a->request->crew, "%s: no worker starts here that could watch: %s", slot->device, reason);

@@ -94,7 +94,7 @@ static void keep_reason(struct crew *crew, const struct slot *slot, const struct
         error_set(&crew->last, code, "%s", event->reason);
     else
         error_set(&crew->last, code, "%s: worker did not start: %s%s%s", slot->device,
-                  event->code ? "" : event->verdict, event->code ? "" : ": ", event->reason);
+                  event->code ? "" : verdict_name(event->verdict), event->code ? "" : ": ", event->reason);
 }
 
 /* A GPU's worker enters its namespaces and opens its device there without having tried: a trial takes as long as the
@@ -135,7 +135,7 @@ static void finish_work(struct slot *slot)
  * with all of them. Whoever it meets again is left out. */
 static bool was_chance(struct slot *slot, const struct slot_event *event)
 {
-    bool first = strcmp(event->verdict, "killed") == 0 && !slot->killed;
+    bool first = event->verdict == VERDICT_KILLED && !slot->killed;
     slot->killed = slot->killed || first;
     return first;
 }
@@ -178,7 +178,7 @@ static bool is_another_gpu(struct slot *slot, struct slot_event *event)
     const char *uuid = tree_text(cJSON_GetObjectItemCaseSensitive(event->env, "device"), "uuid");
     bool another = slot->gpu[0] && strncmp(slot->gpu, uuid, sizeof slot->gpu - 1) != 0;
     if (another) {
-        event->verdict = "infrastructure";
+        event->verdict = VERDICT_INFRASTRUCTURE;
         event->code = EXIT_CODE_UNAVAILABLE;
         snprintf(event->reason, sizeof event->reason, "its number is %.60s's now", uuid);
     } else {

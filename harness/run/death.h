@@ -6,6 +6,7 @@
 #ifndef CUDAL2_RUN_DEATH_H
 #define CUDAL2_RUN_DEATH_H
 
+#include "model/verdict.h"
 #include "run/process.h"
 
 #define DEATH_REASON_MAX 256
@@ -18,9 +19,9 @@ struct death {
 };
 
 /* The verdict, with its reason. */
-const char *death_verdict(const struct death *death, char reason[DEATH_REASON_MAX]);
+enum verdict death_verdict(const struct death *death, char reason[DEATH_REASON_MAX]);
 
 /* The verdict on whoever lost the device in this stage, `text` being what the worker said of it. */
-const char *death_of_device(const char *stage, const char *text);
+enum verdict death_of_device(const char *stage, const char *text);
 
 #endif

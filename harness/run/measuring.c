@@ -65,10 +65,11 @@ static void on_lost(void *context, const struct slot *slot, const struct slot_ev
     if (slot->work >= 0) {
         cell_key(m, slot, key);
         crew_note(m->crew, "%s: worker lost in %s, stage %s of %s: %s: %s", slot->device, key, slot->now.stage,
-                  slot->now.contender[0] ? slot->now.contender : "the harness", event->verdict, event->reason);
+                  slot->now.contender[0] ? slot->now.contender : "the harness", verdict_name(event->verdict),
+                  event->reason);
     } else if (!slot_ended_well(slot, event)) {
         crew_note(m->crew, "%s: the worker did not end well, in stage %s: %s: %s", slot->device, slot->now.stage,
-                  event->verdict, event->reason);
+                  verdict_name(event->verdict), event->reason);
     }
 }
 

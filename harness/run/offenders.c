@@ -93,7 +93,7 @@ void offenders_exclude(const struct offenders *o, struct cell_request *request)
             continue;
         struct exclusion *e = &request->exclusions[request->n_exclusions++];
         snprintf(e->name, sizeof e->name, "%s", offender->name);
-        snprintf(e->status, sizeof e->status, "left_out");
+        e->verdict = VERDICT_LEFT_OUT;
         snprintf(e->stage, sizeof e->stage, "probe");
         snprintf(e->reason, sizeof e->reason, "left out after %u %s", total(offender), kind(offender));
     }

@@ -18,11 +18,11 @@ static bool refuse_plugin(struct refusals *r, const struct slot *slot, const str
             return false; /* it was not even loaded */
     struct exclusion *e = &r->plugins[r->n_plugins++];
     snprintf(e->name, sizeof e->name, "%s", plugin);
-    snprintf(e->status, sizeof e->status, "%s", event->verdict);
+    e->verdict = event->verdict;
     snprintf(e->stage, sizeof e->stage, "%s", slot->now.stage);
     snprintf(e->reason, sizeof e->reason, "%s", event->reason);
     text_add(&r->unsaid, "%s: worker lost while it loaded %s: %s: %s; it is left out\n", slot->device, plugin,
-             e->status, e->reason);
+             verdict_name(e->verdict), e->reason);
     return true;
 }
 
@@ -33,13 +33,13 @@ static bool give_up_precompiling(struct refusals *r, const struct slot *slot, co
         return false;
     r->one_by_one = true;
     text_add(&r->unsaid, "%s: worker lost while it compiled kernels: %s: %s; each is compiled by itself from now on\n",
-             slot->device, event->verdict, event->reason);
+             slot->device, verdict_name(event->verdict), event->reason);
     return true;
 }
 
 bool refusals_learn(struct refusals *refusals, const struct slot *slot, const struct slot_event *event)
 {
-    if (strcmp(event->verdict, "infrastructure") == 0)
+    if (event->verdict == VERDICT_INFRASTRUCTURE)
         return false;
     return refuse_plugin(refusals, slot, event) || give_up_precompiling(refusals, slot, event);
 }

@@ -195,14 +195,14 @@ void slot_kill(struct slot *slot)
     slot_release(slot, gone ? SLOT_EMPTY : SLOT_RETIRED);
 }
 
-static void lost(struct slot_event *event, const char *verdict, const char *reason)
+static void lost(struct slot_event *event, enum verdict verdict, const char *reason)
 {
     event->kind = SLOT_LOST;
     event->verdict = verdict;
     snprintf(event->reason, sizeof event->reason, "%.255s", reason);
 }
 
-static void slot_condemn(struct slot *slot, struct slot_event *event, const char *verdict, const char *reason)
+static void slot_condemn(struct slot *slot, struct slot_event *event, enum verdict verdict, const char *reason)
 {
     slot_kill(slot);
     lost(event, verdict, reason);
@@ -217,18 +217,18 @@ static void slot_ended(struct slot *slot, struct slot_event *event)
     char reason[DEATH_REASON_MAX];
     int plugin_end = stage_page_plugin_end(slot->process.page);
     if (!process_ending(&slot->process)) {
-        slot_condemn(slot, event, "tamper_suspected", written);
+        slot_condemn(slot, event, VERDICT_TAMPER_SUSPECTED, written);
         return;
     }
     if (!process_reap(&slot->process, REAP_SECONDS, &end)) {
-        slot_condemn(slot, event, "crash", "the worker is dying and does not end");
+        slot_condemn(slot, event, VERDICT_CRASH, "the worker is dying and does not end");
         return;
     }
     if (!end.signalled && end.number == PROTOCOL_PLUGIN_ENDED)
         process_describe_end(plugin_end, &end);
     slot_release(slot, SLOT_EMPTY);
     const struct death death = {&end, slot->now.stage, memory_oom_kills() > slot->oom_kills};
-    const char *verdict = death_verdict(&death, reason);
+    enum verdict verdict = death_verdict(&death, reason);
     lost(event, verdict, reason);
 }
 
@@ -245,8 +245,8 @@ static int take_fatal(struct slot *slot, struct json_at at, struct slot_event *e
     snprintf(text, sizeof text, "%s", given ? line.node->valuestring : "no reason given");
     error_one_line(text);
     event->code = (int)code;
-    slot_condemn(slot, event, code == EXIT_CODE_UNAVAILABLE ? death_of_device(slot->now.stage, text) : "infrastructure",
-                 text);
+    slot_condemn(slot, event,
+                 code == EXIT_CODE_UNAVAILABLE ? death_of_device(slot->now.stage, text) : VERDICT_INFRASTRUCTURE, text);
     return 0;
 }
 
@@ -361,7 +361,7 @@ void slot_take_line(struct slot *slot, const char *line, size_t length, struct s
     if (!code)
         return;
     slot_event_free(event);
-    slot_condemn(slot, event, forged ? "tamper_suspected" : "infrastructure", err.text);
+    slot_condemn(slot, event, forged ? VERDICT_TAMPER_SUSPECTED : VERDICT_INFRASTRUCTURE, err.text);
 }
 
 /* The key of a config that gives a stage its time; "" for those that are nobody's to set. A stage may have a variant's
@@ -390,7 +390,7 @@ static void check_deadline(struct slot *slot, struct slot_event *event)
         return;
     snprintf(reason, sizeof reason, "no sign of life for %.3g s in stage %s%s%s%s", now->seconds, now->stage,
              key[0] ? " (more time: limits." : "", key, key[0] ? " in the config)" : "");
-    slot_condemn(slot, event, "hang", reason);
+    slot_condemn(slot, event, VERDICT_HANG, reason);
 }
 
 /* A call that no library makes. The launching thread's is its contender's; another thread may be anybody's, and fails
@@ -407,7 +407,7 @@ static bool hears_tampering(struct slot *slot, struct slot_event *event)
         }
         (void)refresh(slot); /* the page stands still: its writer waits for an answer, and gets none */
         snprintf(reason, sizeof reason, "asked the system for what no library needs, and was denied: %s", call.what);
-        slot_condemn(slot, event, "tamper_suspected", reason);
+        slot_condemn(slot, event, VERDICT_TAMPER_SUSPECTED, reason);
         return true;
     }
     return false;
@@ -419,7 +419,7 @@ static void condemn_clock(struct slot *slot, struct slot_event *event)
     char reason[RECORD_REASON_MAX];
     snprintf(reason, sizeof reason, "between two segments the worker's clock was %.0f ms %s the supervisor's",
              fabs(slot->clock_ns) * 1e-6, slot->clock_ns < 0 ? "behind" : "ahead of");
-    slot_condemn(slot, event, "tamper_suspected", reason);
+    slot_condemn(slot, event, VERDICT_TAMPER_SUSPECTED, reason);
     slot->now = slot->clock_owner;
 }
 
@@ -457,10 +457,10 @@ void slot_look(struct slot *slot, struct slot_event *event)
     else if (got < 0 || ended)
         slot_ended(slot, event);
     else if (line_is_begun(&slot->reader) && slot->writer.contender[0])
-        slot_condemn(slot, event, "tamper_suspected", written);
+        slot_condemn(slot, event, VERDICT_TAMPER_SUSPECTED, written);
     else
         check_deadline(slot, event);
-    if (event->kind == SLOT_LOST && slot->writer.contender[0] && strcmp(event->verdict, "tamper_suspected") == 0)
+    if (event->kind == SLOT_LOST && slot->writer.contender[0] && event->verdict == VERDICT_TAMPER_SUSPECTED)
         slot->now = slot->writer;
     if (event->kind == SLOT_NOTHING && moved && (slot->state == SLOT_BUSY || slot->state == SLOT_STARTING))
         event->kind = SLOT_STAGE;
@@ -469,10 +469,10 @@ void slot_look(struct slot *slot, struct slot_event *event)
 bool slot_culprit(const struct slot *slot, const struct slot_event *event, struct exclusion *out)
 {
     *out = (struct exclusion){0};
-    if (!slot->now.contender[0] || strcmp(event->verdict, "infrastructure") == 0)
+    if (!slot->now.contender[0] || event->verdict == VERDICT_INFRASTRUCTURE)
         return false;
     snprintf(out->name, sizeof out->name, "%s", slot->now.contender);
-    snprintf(out->status, sizeof out->status, "%s", event->verdict);
+    out->verdict = event->verdict;
     snprintf(out->stage, sizeof out->stage, "%s", slot->now.stage);
     snprintf(out->reason, sizeof out->reason, "%s", event->reason);
     return true;
@@ -480,6 +480,6 @@ bool slot_culprit(const struct slot *slot, const struct slot_event *event, struc
 
 bool slot_ended_well(const struct slot *slot, const struct slot_event *event)
 {
-    return slot->told_to_quit && !slot->now.contender[0] && strcmp(event->verdict, "early_exit") == 0 &&
+    return slot->told_to_quit && !slot->now.contender[0] && event->verdict == VERDICT_EARLY_EXIT &&
            strcmp(event->reason, "exited with code 0") == 0;
 }

@@ -71,7 +71,7 @@ struct slot_event {
     cJSON *env;                 /* owned by the event */
     struct cell_record *record; /* owned by the event */
     cJSON *activity;            /* owned by the event; the array of contenders that an audit has watched */
-    const char *verdict;        /* of death.h | hang | tamper_suspected | infrastructure */
+    enum verdict verdict;       /* of death.h | hang | tamper_suspected | infrastructure */
     char reason[RECORD_REASON_MAX];
     int code; /* of a fatal message, else 0 */
 };

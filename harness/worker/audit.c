@@ -94,7 +94,7 @@ static void choose(const struct audit *a, struct subject *s)
     const struct contender *c = find(a->context->registry, s->name);
     const struct exclusion *out = exclusion_of(a->request, s->name);
     if (out != NULL)
-        snprintf(s->unavailable, sizeof s->unavailable, "%s: %.200s", out->status, out->reason);
+        snprintf(s->unavailable, sizeof s->unavailable, "%s: %.200s", verdict_name(out->verdict), out->reason);
     else if (c == NULL)
         snprintf(s->unavailable, sizeof s->unavailable, "there is no such contender here");
     else if (!c->available)

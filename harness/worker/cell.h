@@ -14,7 +14,7 @@
  * ("tune:1a2b3c") only that variant is. */
 struct exclusion {
     char name[RECORD_NAME_MAX];
-    char status[32]; /* crash, hang, cuda_error */
+    enum verdict verdict; /* crash, hang, cuda_error */
     char stage[16];
     char reason[RECORD_REASON_MAX];
 };

@@ -19,9 +19,9 @@ static void fill_record(struct contender_record *r, const struct contender *c)
     r->verdict = VERDICT_OK;
 }
 
-static void set_status(struct contender_record *r, const char *word, const char *stage, const char *reason)
+static void set_verdict(struct contender_record *r, enum verdict verdict, const char *stage, const char *reason)
 {
-    record_set_verdict(r, word);
+    r->verdict = verdict;
     snprintf(r->stage, sizeof r->stage, "%s", stage);
     snprintf(r->reason, sizeof r->reason, "%s", reason);
 }
@@ -41,15 +41,16 @@ static bool may_race(const struct cell_context *context, const struct cell_reque
     char why[CUDAL2_WHY] = "";
     const struct exclusion *out = find_exclusion(request, r->name);
     if (out != NULL) {
-        set_status(r, out->status, out->stage, out->reason);
+        set_verdict(r, out->verdict, out->stage, out->reason);
         return false;
     }
     if (!c->available) {
-        set_status(r, c->verdict[0] ? c->verdict : "unavailable", c->verdict[0] ? "load" : "probe", c->reason);
+        bool died = c->verdict != VERDICT_OK;
+        set_verdict(r, died ? c->verdict : VERDICT_UNAVAILABLE, died ? "load" : "probe", c->reason);
         return false;
     }
     if (!contender_supports(c, &context->device->info, &request->problem, why)) {
-        set_status(r, "unsupported", "probe", why);
+        set_verdict(r, VERDICT_UNSUPPORTED, "probe", why);
         return false;
     }
     return true;
@@ -112,7 +113,7 @@ static void add_copy(const struct cell_request *request, struct bench *bench)
     snprintf(r->name, sizeof r->name, "%.*s+copy", (int)sizeof r->name - 6, original->record->name);
     const struct exclusion *out = find_exclusion(request, r->name);
     if (out != NULL) {
-        set_status(r, out->status, out->stage, out->reason);
+        set_verdict(r, out->verdict, out->stage, out->reason);
         return;
     }
     enter(bench, original->contender, r);
@@ -155,8 +156,8 @@ size_t entrants_skipped(const struct cell_request *request, struct skipped_varia
         struct skipped_variant *s = &out[n++];
         snprintf(s->contender, sizeof s->contender, "%.*s", (int)strcspn(e->name, "+"), e->name);
         snprintf(s->tag, sizeof s->tag, "%.*s", (int)sizeof s->tag - 1, tag + 1);
-        snprintf(s->reason, sizeof s->reason, "%s in stage %.*s: %.200s", e->status, (int)(tag - e->stage), e->stage,
-                 e->reason);
+        snprintf(s->reason, sizeof s->reason, "%s in stage %.*s: %.200s", verdict_name(e->verdict),
+                 (int)(tag - e->stage), e->stage, e->reason);
     }
     return n;
 }

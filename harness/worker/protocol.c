@@ -165,7 +165,7 @@ static cJSON *exclusion_to_json(const struct exclusion *e)
 {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "name", e->name);
-    cJSON_AddStringToObject(o, "status", e->status);
+    cJSON_AddStringToObject(o, "status", verdict_name(e->verdict));
     cJSON_AddStringToObject(o, "stage", e->stage);
     cJSON_AddStringToObject(o, "reason", e->reason);
     return o;
@@ -208,12 +208,21 @@ int protocol_read_text(struct json_at at, char *out, size_t capacity, struct err
     return 0;
 }
 
+static int read_verdict(struct json_at at, enum verdict *out, struct error *err)
+{
+    char word[RECORD_WORD_MAX];
+    if (protocol_read_text(at, word, sizeof word, err))
+        return err->code;
+    *out = verdict_of(word);
+    return *out == VERDICT_COUNT ? json_fail(at, err, "there is no verdict \"%s\"", word) : 0;
+}
+
 static int exclusion_from_json(struct json_at at, struct exclusion *out, struct error *err)
 {
     static const char *const keys[] = {"name", "status", "stage", "reason", NULL};
     if (json_only_keys(at, keys, err) ||
         protocol_read_text(json_member(at, "name"), out->name, sizeof out->name, err) ||
-        protocol_read_text(json_member(at, "status"), out->status, sizeof out->status, err) ||
+        read_verdict(json_member(at, "status"), &out->verdict, err) ||
         protocol_read_text(json_member(at, "stage"), out->stage, sizeof out->stage, err) ||
         protocol_read_text(json_member(at, "reason"), out->reason, sizeof out->reason, err))
         return err->code;

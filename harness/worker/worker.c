@@ -245,7 +245,7 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     struct plugin_refusal refused[START_MAX_REFUSED];
     for (size_t i = 0; i < start->n_refused; i++) {
         const struct exclusion *e = &start->refused[i];
-        refused[i] = (struct plugin_refusal){.name = e->name, .verdict = e->status, .reason = e->reason};
+        refused[i] = (struct plugin_refusal){.name = e->name, .verdict = e->verdict, .reason = e->reason};
     }
     struct registry_request request = {
         .baselines = (const char *const *)w->config.baselines,

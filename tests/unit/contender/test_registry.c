@@ -209,16 +209,16 @@ static void refused_plugin_is_not_loaded(void **unused)
 {
     (void)unused;
     const char *names[] = {"bad_load_crash", "honest", NULL};
-    const struct plugin_refusal refused[] = {{"bad_load_crash", "crash", "killed by signal 6"}};
+    const struct plugin_refusal refused[] = {{"bad_load_crash", VERDICT_CRASH, "killed by signal 6"}};
     struct registry *r = open_watched(names, refused, 1);
     assert_string_equal(told, "honest . ");
     assert_int_equal(registry_count(r), 2);
     assert_string_equal(registry_at(r, 0)->name, "bad_load_crash");
     assert_false(registry_at(r, 0)->available);
-    assert_string_equal(registry_at(r, 0)->verdict, "crash");
+    assert_int_equal(registry_at(r, 0)->verdict, VERDICT_CRASH);
     assert_says(registry_at(r, 0)->reason, "killed by signal 6");
     assert_true(registry_at(r, 1)->available);
-    assert_string_equal(registry_at(r, 1)->verdict, "");
+    assert_int_equal(registry_at(r, 1)->verdict, VERDICT_OK);
     registry_close(r);
 }
 
@@ -230,7 +230,7 @@ static void files_of_one_name_do_not_answer_for_each_other(void **unused)
     assert_int_equal(file_executable_directory(here, sizeof here, &err), 0);
     snprintf(elsewhere, sizeof elsewhere, "%s/../tests/plugins/honest.so", here);
     const char *names[] = {"honest", elsewhere, NULL};
-    const struct plugin_refusal refused[] = {{"honest", "crash", "x"}};
+    const struct plugin_refusal refused[] = {{"honest", VERDICT_CRASH, "x"}};
     struct registry *r = open_watched(names, refused, 1);
     assert_string_equal(told, "honest~2 . ");
     assert_int_equal(registry_count(r), 2);

@@ -20,7 +20,7 @@ static const char *verdict_on(bool signalled, int number, const char *stage, cha
 {
     struct process_end end = {.signalled = signalled, .number = number, .text = "it ended"};
     const struct death death = {.end = &end, .stage = stage};
-    return death_verdict(&death, reason);
+    return verdict_name(death_verdict(&death, reason));
 }
 
 /* Every signal in every stage: what it is elsewhere, and in stage fence. */
@@ -69,20 +69,21 @@ static void test_the_kernel_out_of_memory(void **state)
     struct death death = {.end = &end, .stage = "fence", .memory_ran_out = true};
     char reason[DEATH_REASON_MAX];
     (void)state;
-    assert_string_equal(death_verdict(&death, reason), "killed");
+    assert_int_equal(death_verdict(&death, reason), VERDICT_KILLED);
     assert_non_null(strstr(reason, "out of memory"));
     death.memory_ran_out = false;
-    assert_string_equal(death_verdict(&death, reason), "killed");
+    assert_int_equal(death_verdict(&death, reason), VERDICT_KILLED);
     assert_null(strstr(reason, "out of memory"));
 }
 
 static void test_lost_devices(void **state)
 {
     (void)state;
-    assert_string_equal(death_of_device("fence", "a beside an unmapped page: CUDA_ERROR_ILLEGAL_ADDRESS"), "oob_read");
-    assert_string_equal(death_of_device("measure", "CUDA_ERROR_ILLEGAL_ADDRESS"), "cuda_error");
-    assert_string_equal(death_of_device("fence", "CUDA_ERROR_LAUNCH_TIMEOUT"), "cuda_error");
-    assert_string_equal(death_of_device("fence", "CUDA_ERROR_ECC_UNCORRECTABLE"), "cuda_error");
+    assert_int_equal(death_of_device("fence", "a beside an unmapped page: CUDA_ERROR_ILLEGAL_ADDRESS"),
+                     VERDICT_OOB_READ);
+    assert_int_equal(death_of_device("measure", "CUDA_ERROR_ILLEGAL_ADDRESS"), VERDICT_CUDA_ERROR);
+    assert_int_equal(death_of_device("fence", "CUDA_ERROR_LAUNCH_TIMEOUT"), VERDICT_CUDA_ERROR);
+    assert_int_equal(death_of_device("fence", "CUDA_ERROR_ECC_UNCORRECTABLE"), VERDICT_CUDA_ERROR);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 
 static struct exclusion crash_of(unsigned variant)
 {
-    struct exclusion e = {.name = "cublaslt-exhaustive-nn", .status = "crash", .reason = "signal 11"};
+    struct exclusion e = {.name = "cublaslt-exhaustive-nn", .verdict = VERDICT_CRASH, .reason = "signal 11"};
     snprintf(e.stage, sizeof e.stage, "tune:%06x", variant);
     return e;
 }

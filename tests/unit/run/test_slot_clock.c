@@ -136,7 +136,7 @@ static void expect_lost(double seconds, unsigned notes, const char *words, const
         write_note("", seconds);
     slot_look(&slot, &event);
     assert_int_equal(event.kind, SLOT_LOST);
-    assert_string_equal(event.verdict, "tamper_suspected");
+    assert_int_equal(event.verdict, VERDICT_TAMPER_SUSPECTED);
     assert_non_null(strstr(event.reason, words));
     assert_int_equal(slot_culprit(&slot, &event, &out), culprit != NULL);
     if (culprit)
@@ -175,7 +175,7 @@ static void a_machine_that_stood_still_is_no_hang(void **state)
     assert_int_not_equal(event.kind, SLOT_LOST);
     slot.patience = (struct patience){0};
     slot_look(&slot, &event);
-    assert_string_equal(event.verdict, "hang");
+    assert_int_equal(event.verdict, VERDICT_HANG);
     slot_event_free(&event);
 }
 
@@ -268,7 +268,7 @@ static void who_made_a_denied_call_is_named(void **state)
         struct pollfd asked = {.fd = fd, .events = POLLIN};
         assert_int_equal(poll(&asked, 1, 10000), 1);
         slot_look(&slot, &event);
-        assert_string_equal(event.verdict, "tamper_suspected");
+        assert_int_equal(event.verdict, VERDICT_TAMPER_SUSPECTED);
         assert_true(slot_culprit(&slot, &event, &out));
         assert_string_equal(out.name, "cheat-nn");
         slot_event_free(&event);
@@ -301,7 +301,7 @@ static void the_end_of_a_plugin_is_the_end_of_its_worker(void **state)
         usleep(1000);
     }
     assert_int_equal(event.kind, SLOT_LOST);
-    assert_string_equal(event.verdict, "crash");
+    assert_int_equal(event.verdict, VERDICT_CRASH);
     assert_non_null(strstr(event.reason, "signal 11"));
     slot_event_free(&event);
 }

@@ -146,8 +146,8 @@ static struct cell_request sample(void)
         .seed = UINT64_MAX - 1,
         .nonce = "0123",
         .n_exclusions = 2};
-    r.exclusions[0] = (struct exclusion){"cublas-nn", "crash", "setup", "killed by signal 11"};
-    r.exclusions[1] = (struct exclusion){"x-tn", "hang", "measure", ""};
+    r.exclusions[0] = (struct exclusion){"cublas-nn", VERDICT_CRASH, "setup", "killed by signal 11"};
+    r.exclusions[1] = (struct exclusion){"x-tn", VERDICT_HANG, "measure", ""};
     return r;
 }
 
@@ -228,7 +228,7 @@ static void test_start_request_round_trip(void **state)
     in.gpu = "GPU-1";
     in.precompile = true;
     in.n_refused = 1;
-    in.refused[0] = (struct exclusion){"evil", "crash", "load", "killed by signal 6"};
+    in.refused[0] = (struct exclusion){"evil", VERDICT_CRASH, "load", "killed by signal 6"};
     cJSON *tree = start_request_to_json(&in);
     assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), 0);
     assert_string_equal(out.device, "cuda:1");
@@ -241,11 +241,16 @@ static void test_start_request_round_trip(void **state)
     assert_true(out.precompile);
     assert_int_equal(out.n_refused, 1);
     assert_string_equal(out.refused[0].name, "evil");
-    assert_string_equal(out.refused[0].status, "crash");
+    assert_int_equal(out.refused[0].verdict, VERDICT_CRASH);
     assert_string_equal(out.refused[0].reason, "killed by signal 6");
     cJSON_DeleteItemFromObject(tree, "gpu");
     assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), 0);
     assert_null(out.gpu);
+    cJSON *evil = cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "refused"), 0);
+    cJSON_ReplaceItemInObject(evil, "status", cJSON_CreateString("melted"));
+    assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "there is no verdict \"melted\""));
+    cJSON_ReplaceItemInObject(evil, "status", cJSON_CreateString("crash"));
     cJSON_DeleteItemFromObject(tree, "config");
     assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), EXIT_CODE_DATA);
     cJSON_Delete(tree);

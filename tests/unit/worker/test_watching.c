@@ -172,7 +172,7 @@ static void test_who_cannot_be_watched(void **state)
 {
     (void)state;
     snprintf(t.request.exclusions[0].name, sizeof t.request.exclusions[0].name, "honest-nn");
-    snprintf(t.request.exclusions[0].status, sizeof t.request.exclusions[0].status, "crash");
+    t.request.exclusions[0].verdict = VERDICT_CRASH;
     snprintf(t.request.exclusions[0].reason, sizeof t.request.exclusions[0].reason, "killed by signal 11");
     t.request.n_exclusions = 1;
     cJSON *seen = seen_of("[{\"name\":\"honest-nn\"},{\"name\":\"nobody-nn\"},{\"name\":\"not-there\"},"
