@@ -33,10 +33,10 @@ static struct plugin_mailbox *mailbox_of(const struct contender *c)
     return plugin_process_mailbox(origin_of(c)->process);
 }
 
-static int ask(const struct contender *c, struct mailbox_question q)
+static int ask(const struct contender *c, struct mailbox_question *q)
 {
-    q.contender = origin_of(c)->index;
-    return plugin_process_ask(origin_of(c)->process, &q);
+    q->contender = origin_of(c)->index;
+    return plugin_process_ask(origin_of(c)->process, q);
 }
 
 static void put_setup(struct plugin_mailbox *m, const struct cudal2_setup *s)
@@ -55,7 +55,7 @@ static int ask_list_variants(const struct contender *c, const struct cudal2_setu
     struct plugin_mailbox *m = mailbox_of(c);
     uint32_t most = capacity < MAILBOX_VARIANTS ? (uint32_t)capacity : MAILBOX_VARIANTS;
     put_setup(m, setup);
-    int n = ask(c, (struct mailbox_question){.hook = MAILBOX_LIST_VARIANTS, .capacity = most});
+    int n = ask(c, &(struct mailbox_question){.hook = MAILBOX_LIST_VARIANTS, .capacity = most});
     take_line(why, CUDAL2_WHY, m->why);
     n = n > (int)most ? (int)most : n;
     for (int i = 0; i < n; i++)
@@ -67,7 +67,7 @@ static int ask_setup(const struct contender *c, const struct cudal2_setup *setup
 {
     struct plugin_mailbox *m = mailbox_of(c);
     put_setup(m, setup);
-    int status = ask(c, (struct mailbox_question){.hook = MAILBOX_SETUP});
+    int status = ask(c, &(struct mailbox_question){.hook = MAILBOX_SETUP});
     *state = (void *)(uintptr_t)m->answer.state;
     take_line(why, CUDAL2_WHY, m->why);
     return status;
@@ -86,14 +86,14 @@ static int ask_launch(const struct contender *c, void *state, size_t set, char *
 
 static void ask_teardown(const struct contender *c, void *state)
 {
-    (void)ask(c, (struct mailbox_question){.hook = MAILBOX_TEARDOWN, .state = (uint64_t)(uintptr_t)state});
+    (void)ask(c, &(struct mailbox_question){.hook = MAILBOX_TEARDOWN, .state = (uint64_t)(uintptr_t)state});
 }
 
 static int ask_describe(const struct contender *c, void *state, char *out, size_t capacity)
 {
     struct plugin_mailbox *m = mailbox_of(c);
     size_t room = capacity < MAILBOX_TEXT ? capacity : MAILBOX_TEXT;
-    int status = ask(c, (struct mailbox_question){
+    int status = ask(c, &(struct mailbox_question){
                             .hook = MAILBOX_DESCRIBE, .capacity = (uint32_t)room, .state = (uint64_t)(uintptr_t)state});
     take_text(out, room, m->text);
     return status;
