@@ -1,6 +1,6 @@
 #!/bin/bash
-# The lints of text: each finds what it is there to find (scripts/prose.py, lint-heads.sh, lint-heads.py, lint-release.sh),
-# in a small tree of its own. A lint that cannot fail would keep nothing.
+# The lints of text: each finds what it is there to find (scripts/prose.py, lint-heads.sh, lint-heads.py, lint-release.sh,
+# figures-check.py and others), in a small tree of its own. A lint that cannot fail would keep nothing.
 # Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"
@@ -118,4 +118,19 @@ expect_code 0 "one version passes"
 echo 1.2.4 >"$tree/VERSION"
 lint scripts/lint-release.sh
 finds 'CITATION.cff: says "1.2.3", VERSION says 1.2.4' "a version that was forgotten"
+
+# The figures of pages: one block alone in a tree with the real results, so that it takes a moment.
+mkdir -p "$tree/configs" "$tree/docs/lab"
+cp -r "$scripts"/figures-check.py "$scripts/figures" "$tree/scripts/"
+cp "$scripts/../configs/config.schema.json" "$tree/configs/"
+mkdir "$tree/results"
+ln -s "$(cd "$scripts/../results" && pwd)"/h[12]00 "$tree/results/"
+for other in README results/README docs/scale-out docs/method docs/trust docs/rl docs/lab/rl-details; do echo '# Page' >"$tree/$other.md"; done
+sed -n '/<!-- figures: between_runs -->/,/<!-- end -->/p' "$scripts/../results/README.md" >"$tree/docs/trust.md"
+expect_text "$tree/docs/trust.md" '^\| server, fp16, other hosts' "a block of figures is there"
+lint env CUDAL2_BENCH="$bench" scripts/figures-check.py
+expect_code 0 "figures that the results give pass"
+sed -i '/^| server, fp16, other hosts/s/[0-9.]*%/99.9%/' "$tree/docs/trust.md"
+lint env CUDAL2_BENCH="$bench" scripts/figures-check.py
+finds 'docs/trust.md: not what results/ gives' "a figure that is changed by hand"
 finish
