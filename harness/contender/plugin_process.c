@@ -194,7 +194,8 @@ struct plugin_process *plugin_processes_begin(struct plugin_processes *all, cons
         all->request.begun(all->request.context, p->pid);
         return p;
     }
-    error_set(err, EXIT_CODE_UNAVAILABLE, "%.200s: no process of its own: %s", path, strerror(errno));
+    error_set(err, EXIT_CODE_UNAVAILABLE, "%.200s: no process of its own: %s%s", path, strerror(errno),
+              errno == EFBIG ? " (ulimit -f holds for shared memory too: raise it)" : "");
     if (memory != MAP_FAILED)
         munmap(memory, sizeof *p->mailbox);
     close_file(p);

@@ -4,10 +4,12 @@
  */
 #include "device/host_apart.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define PAGE 4096u
@@ -69,10 +71,23 @@ void host_apart_close(struct host_apart *a)
     free(a);
 }
 
+/* The limit on the size of files (ulimit -f) is for those on disk: the hard one alone holds for shared memory. */
+static int extend(int file, uint64_t bytes)
+{
+    struct rlimit own;
+    bool raised = getrlimit(RLIMIT_FSIZE, &own) == 0 && own.rlim_cur < own.rlim_max &&
+                  setrlimit(RLIMIT_FSIZE, &(struct rlimit){own.rlim_max, own.rlim_max}) == 0;
+    int result = ftruncate(file, (off_t)bytes), why = errno;
+    if (raised)
+        (void)setrlimit(RLIMIT_FSIZE, &own);
+    errno = why;
+    return result;
+}
+
 int host_apart_file(const struct host_apart *a)
 {
     int file = memfd_create("cudal2-matrices", MFD_CLOEXEC);
-    if (file >= 0 && ftruncate(file, (off_t)(a->to - a->from)) == 0)
+    if (file >= 0 && extend(file, a->to - a->from) == 0)
         return file;
     if (file >= 0)
         close(file);

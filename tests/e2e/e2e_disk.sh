@@ -26,13 +26,22 @@ check() { # check DIRECTORY NAME: after a run that met a full disk, with room ag
 # --- a file size limit: the write fails in the middle of the run ---
 mkdir "$work/limit"
 (
-    ulimit -f 6
+    ulimit -S -f 6
     timeout -k 5 60 "$bench" --config "$work/c.json" --device cpu --output "$work/limit/r.json" >"$work/out" 2>"$work/err" </dev/null
 )
 code=$?
 expect_code 74 "file size limit: exit code of a failed write"
 expect_text "$work/err" '^cudal2-bench: .*r\.journal\.jsonl' "file size limit: the line names the file"
 check "$work/limit" "file size limit"
+
+# --- a hard one: it holds for the matrices that plugins share, too ---
+(
+    ulimit -f 6
+    timeout -k 5 60 "$bench" --config "$work/c.json" --device cpu --output "$work/hard.json" >"$work/out" 2>"$work/err" </dev/null
+)
+code=$?
+expect_code 69 "hard file size limit: exit code"
+expect_text "$work/err" 'ulimit -f' "hard file size limit: the line says what to raise"
 
 # --- a file system that is full, where one can be mounted ---
 mkdir "$work/disk"
