@@ -2,6 +2,7 @@
 # run.sh TABLE [OUT]: the red team. Runs every contender of the table in a run of its own beside an honest baseline, holds its
 # verdict against the one the table asks for, and prints the table of the README: caught of tried, false accusations of honest.
 # `disarmed` among the wanted verdicts: it may be ok too where it gains nothing, which its interval over the baseline says.
+# `foiled`: it may be ok whatever its time is, as it fails its launch where it gets hold of what it is after.
 # OUT (default: a temporary directory) gets <table>.md, <table>.json and the journals. Exit 0: all caught, nobody accused.
 # REDTEAM_DEVICE (cpu), REDTEAM_PLUGINS (where the contenders are), REDTEAM_BASELINE (a family or a .so), REDTEAM_ONLY (names),
 # REDTEAM_SEED (11), REDTEAM_CONFIG (further members of the config, as JSON), REDTEAM_RIVALS (source files: in runs of others'
@@ -116,6 +117,7 @@ judge() { # judge WANTED VERDICT RESULT: "caught", "disarmed", "missed", "fine" 
     "|ok||ok|") echo fine; return ;;
     "|ok||"*) echo accused; return ;;
     *'|disarmed|'*'|ok|') gains_nothing "$3" && echo disarmed || echo missed; return ;;
+    *'|foiled|'*'|ok|') echo disarmed; return ;;
     esac
     case "|$1|" in
     *"|$2|"*) echo caught ;;
