@@ -12,7 +12,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define PAGE 4096u
+#include "device/host_blocks.h"
+
+#define PAGE HOST_BLOCKS_PAGE
 
 /* Of a block. */
 struct lent {
@@ -22,10 +24,7 @@ struct lent {
 
 struct host_apart {
     uint64_t from, to;
-    struct {
-        uint64_t from, to;
-    } blocks[HOST_APART_BLOCKS]; /* in order of address */
-    size_t n;
+    struct host_blocks blocks;
     struct lent *lent; /* owned */
     size_t n_lent, room;
 };
@@ -67,6 +66,7 @@ void host_apart_close(struct host_apart *a)
 {
     if (a == NULL)
         return;
+    host_blocks_free(&a->blocks);
     free(a->lent);
     free(a);
 }
@@ -103,17 +103,10 @@ bool host_apart_enter(const struct host_apart *a, int file)
 
 void *host_apart_take(struct host_apart *a, uint64_t bytes)
 {
-    uint64_t size = bytes > 0 ? (bytes + PAGE - 1) / PAGE * PAGE : PAGE, from = a->from;
-    size_t i = 0;
-    for (; i < a->n && a->blocks[i].from - from < size; i++)
-        from = a->blocks[i].to;
-    if (a->n == HOST_APART_BLOCKS || size < bytes || a->to - from < size)
-        return NULL;
-    memmove(&a->blocks[i + 1], &a->blocks[i], (a->n - i) * sizeof *a->blocks);
-    a->blocks[i].from = from;
-    a->blocks[i].to = from + size;
-    a->n++;
-    return at(from);
+    const struct host_span whole = {a->from, a->to};
+    struct host_span block;
+    bool taken = a->blocks.n < HOST_APART_BLOCKS && host_blocks_take(&a->blocks, whole, bytes, &block);
+    return taken ? at(block.from) : NULL;
 }
 
 /* The other process sees zeros there again. */
@@ -133,17 +126,11 @@ static void take_back(struct host_apart *a, uint64_t from, uint64_t to)
 
 bool host_apart_give(struct host_apart *a, const void *memory)
 {
-    uint64_t from = (uint64_t)(uintptr_t)memory;
-    size_t i = 0;
-    while (i < a->n && a->blocks[i].from != from)
-        i++;
-    if (i == a->n)
+    struct host_span block;
+    if (!host_blocks_give(&a->blocks, (uint64_t)(uintptr_t)memory, &block))
         return false;
-    uint64_t to = a->blocks[i].to;
-    take_back(a, from, to);
-    (void)map_alone(from, to);
-    a->n--;
-    memmove(&a->blocks[i], &a->blocks[i + 1], (a->n - i) * sizeof *a->blocks);
+    take_back(a, block.from, block.to);
+    (void)map_alone(block.from, block.to);
     return true;
 }
 

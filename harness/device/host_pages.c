@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 
 #define PAGES_APART 65536u /* around a fenced area: the largest page that a kernel has */
-#define PAGE 4096u         /* blocks begin at multiples of it; where pages are larger, they share one */
 
 /* Shared memory between two pages that nobody has. */
 struct fenced_area {
@@ -25,8 +24,7 @@ struct host_pages {
     bool shared;
     struct host_span span;
     struct host_apart *apart; /* behind the span, where it is shared */
-    struct host_span *blocks; /* in order of address */
-    size_t n, room;
+    struct host_blocks blocks;
     bool watched, kept;
     bool spoiled; /* what was changed could not be put back */
 };
@@ -100,7 +98,7 @@ int host_pages_share(struct host_pages *pages)
 {
     struct host_span shared;
     uint64_t each = round_up(pages->bytes, HOST_PAGES_ALIGNMENT);
-    bool opened = pages->n == 0 && reserve(2 * each, true, &shared) == 0;
+    bool opened = pages->blocks.n == 0 && reserve(2 * each, true, &shared) == 0;
     if (!opened)
         return -1;
     pages->apart = host_apart_open(shared.from + each, shared.to);
@@ -176,7 +174,7 @@ void host_pages_close(struct host_pages *pages)
     if (!pages->kept)
         munmap(at(pages->span.from), whole_end(pages) - pages->span.from);
     host_apart_close(pages->apart);
-    free(pages->blocks);
+    host_blocks_free(&pages->blocks);
     free(pages);
 }
 
@@ -194,7 +192,7 @@ struct host_span host_pages_span(const struct host_pages *pages)
 static void replace_spoiled(struct host_pages *pages)
 {
     struct host_span other;
-    if (!pages->spoiled || pages->n > 0 || pages->apart || reserve(pages->bytes, pages->shared, &other) != 0)
+    if (!pages->spoiled || pages->blocks.n > 0 || pages->apart || reserve(pages->bytes, pages->shared, &other) != 0)
         return;
     munmap(at(pages->span.from), pages->span.to - pages->span.from);
     pages->span = other;
@@ -203,48 +201,19 @@ static void replace_spoiled(struct host_pages *pages)
 
 /* ---- blocks ---- */
 
-static bool make_room(struct host_pages *pages)
-{
-    if (pages->n < pages->room)
-        return true;
-    size_t room = pages->room ? 2 * pages->room : 16;
-    struct host_span *blocks = realloc(pages->blocks, room * sizeof *blocks);
-    if (!blocks)
-        return false;
-    pages->blocks = blocks;
-    pages->room = room;
-    return true;
-}
-
 void *host_pages_take(struct host_pages *pages, size_t bytes)
 {
-    uint64_t size = bytes ? round_up(bytes, PAGE) : PAGE;
+    struct host_span block;
     replace_spoiled(pages);
-    if (size < bytes || !make_room(pages))
-        return NULL;
-    uint64_t from = pages->span.from;
-    size_t i = 0;
-    for (; i < pages->n && pages->blocks[i].from - from < size; i++)
-        from = pages->blocks[i].to;
-    if (pages->span.to - from < size)
-        return NULL;
-    memmove(&pages->blocks[i + 1], &pages->blocks[i], (pages->n - i) * sizeof *pages->blocks);
-    pages->blocks[i] = (struct host_span){from, from + size};
-    pages->n++;
-    return at(from);
+    return host_blocks_take(&pages->blocks, pages->span, bytes, &block) ? at(block.from) : NULL;
 }
 
 bool host_pages_give(struct host_pages *pages, const void *memory)
 {
-    uint64_t from = (uint64_t)(uintptr_t)memory;
-    size_t i = 0;
-    while (i < pages->n && pages->blocks[i].from != from)
-        i++;
-    if (i == pages->n)
+    struct host_span block;
+    if (!host_blocks_give(&pages->blocks, (uint64_t)(uintptr_t)memory, &block))
         return false;
-    pages->n--;
-    memmove(&pages->blocks[i], &pages->blocks[i + 1], (pages->n - i) * sizeof *pages->blocks);
-    if (pages->n == 0) /* the one call that is let through */
+    if (pages->blocks.n == 0) /* the one call that is let through */
         (void)madvise(at(pages->span.from), pages->span.to - pages->span.from,
                       pages->shared ? MADV_REMOVE : MADV_DONTNEED);
     return true;

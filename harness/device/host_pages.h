@@ -9,6 +9,7 @@
 #define CUDAL2_DEVICE_HOST_PAGES_H
 
 #include "device/host_apart.h"
+#include "device/host_blocks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,10 +20,6 @@ struct host_pages;
 /* Both ends of a stretch are multiples of it, so that the filter of system calls compares one word (worker/confine.h).
  */
 #define HOST_PAGES_ALIGNMENT (1ull << 32)
-
-struct host_span {
-    uint64_t from, to;
-};
 
 /* Reserves at least `bytes`; nothing is taken of the machine before it is touched. -1 where the kernel will not. */
 int host_pages_open(uint64_t bytes, struct host_pages **out);
