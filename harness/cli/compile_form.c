@@ -14,7 +14,7 @@
 
 static bool is_ok(const struct inspected *v)
 {
-    return strcmp(v->verdict, "ok") == 0;
+    return v->verdict == VERDICT_OK;
 }
 
 static const char *suffix_of(const struct chip *chip)
@@ -48,7 +48,7 @@ static void add_variant(struct text *out, const struct inspected *v)
 {
     text_add(out, "%-4s %-4s %-3s ", dtype_names[v->dtype], accumulate_names[v->accumulate], layout_names[v->layout]);
     if (!is_ok(v)) {
-        text_add(out, "%s: %s: %s\n", v->variant.key, v->verdict, v->why);
+        text_add(out, "%s: %s: %s\n", v->variant.key, verdict_name(v->verdict), v->why);
         return;
     }
     text_add(out, "%9d %7d %8d %7d %7zu ", v->usage.registers, spills_of(v), v->usage.stack_bytes,
@@ -100,7 +100,7 @@ static cJSON *variant_tree(const struct inspected *v)
     tree_put_text(&t, "dtype", dtype_names[v->dtype]);
     tree_put_text(&t, "accumulate", accumulate_names[v->accumulate]);
     tree_put_text(&t, "layout", layout_names[v->layout]);
-    tree_put_text(&t, "verdict", v->verdict);
+    tree_put_text(&t, "verdict", verdict_name(v->verdict));
     tree_put_text(&t, "reason", v->why);
     if (v->log)
         tree_put_text(&t, "log", v->log);
@@ -183,7 +183,7 @@ int compiled_outcome(const struct compiled *c, struct error *err)
         return error_set(err, EXIT_CODE_VERIFICATION,
                          "verify: %zu of %zu variants failed; the first: %s %s %s %s: %s: %s", faults, n,
                          first->variant.key, dtype_names[first->dtype], accumulate_names[first->accumulate],
-                         layout_names[first->layout], first->verdict, first->why);
+                         layout_names[first->layout], verdict_name(first->verdict), first->why);
     for (size_t i = 0; i < c->n; i++)
         if (c->kernels[i].found.n == 0)
             return error_set(err, EXIT_CODE_INCOMPARABLE, "verify: %s has no legal variant for sm_%d: %s",

@@ -13,10 +13,10 @@
 #define WARP 32u
 #define REGISTER_UNIT 8u
 
-void fit_fail(struct fit *fit, const char *verdict, const char *format, ...)
+void fit_fail(struct fit *fit, enum verdict verdict, const char *format, ...)
 {
     va_list args;
-    if (fit->verdict)
+    if (fit->verdict != VERDICT_OK)
         return;
     fit->verdict = verdict;
     va_start(args, format);
@@ -67,15 +67,15 @@ static unsigned bytes_of(const struct manifest *m)
 void fit_arguments(const struct manifest *m, const struct cubin_entry *code, struct fit *fit)
 {
     if (code->n_parameters == 0 && code->parameter_bytes > 0 && code->parameter_bytes != bytes_of(m))
-        fit_fail(fit, "wrong_arguments", "the kernel takes %u bytes of arguments, the manifest gives %u",
+        fit_fail(fit, VERDICT_WRONG_ARGUMENTS, "the kernel takes %u bytes of arguments, the manifest gives %u",
                  code->parameter_bytes, bytes_of(m));
     bool told = code->n_parameters > 0 || code->parameter_bytes == 0;
     if (told && code->n_parameters != m->n_arguments)
-        fit_fail(fit, "wrong_arguments", "the kernel takes %u arguments, the manifest gives %zu", code->n_parameters,
-                 m->n_arguments);
+        fit_fail(fit, VERDICT_WRONG_ARGUMENTS, "the kernel takes %u arguments, the manifest gives %zu",
+                 code->n_parameters, m->n_arguments);
     for (size_t i = 0; told && i < m->n_arguments && i < code->n_parameters; i++)
         if (code->sizes[i] != (unsigned)m->arguments[i].bytes)
-            fit_fail(fit, "wrong_arguments",
+            fit_fail(fit, VERDICT_WRONG_ARGUMENTS,
                      "argument %zu is of %u bytes in the kernel, and the manifest gives %s, which has %u", i + 1,
                      code->sizes[i], kind_of(&m->arguments[i]), (unsigned)m->arguments[i].bytes);
 }
@@ -94,14 +94,14 @@ static void check_block(const struct manifest_plan *plan, const struct cubin_ent
     unsigned threads = product(block), warps = (threads + WARP - 1) / WARP;
     unsigned registers = ((unsigned)usage->registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
     if (own[0] > 0 && memcmp(own, block, sizeof code->required_block) != 0)
-        fit_fail(fit, "over_limit", "a block of %ux%ux%u, and the kernel was compiled for %ux%ux%u alone", block[0],
-                 block[1], block[2], own[0], own[1], own[2]);
+        fit_fail(fit, VERDICT_OVER_LIMIT, "a block of %ux%ux%u, and the kernel was compiled for %ux%ux%u alone",
+                 block[0], block[1], block[2], own[0], own[1], own[2]);
     if (code->max_threads > 0 && threads > code->max_threads)
-        fit_fail(fit, "over_limit",
+        fit_fail(fit, VERDICT_OVER_LIMIT,
                  "%u threads in a block, and the kernel was compiled for %u at most (__launch_bounds__)", threads,
                  code->max_threads);
     if (registers * warps * WARP > REGISTERS)
-        fit_fail(fit, "over_limit",
+        fit_fail(fit, VERDICT_OVER_LIMIT,
                  "%u threads of %d registers, and a multiprocessor has %u (__launch_bounds__ limits them)", threads,
                  usage->registers, REGISTERS);
 }
@@ -113,13 +113,14 @@ void fit_launch(const struct chip *chip, const struct manifest_plan *plan, const
     unsigned shared = plan->shared_bytes + (unsigned)usage->shared_bytes;
     check_block(plan, code, usage, fit);
     if (shared > chip->shared_bytes)
-        fit_fail(fit, "over_limit", "%u bytes of shared memory (%d static, %u dynamic), and sm_%d has %u for a block",
-                 shared, usage->shared_bytes, plan->shared_bytes, chip->cc, chip->shared_bytes);
+        fit_fail(fit, VERDICT_OVER_LIMIT,
+                 "%u bytes of shared memory (%d static, %u dynamic), and sm_%d has %u for a block", shared,
+                 usage->shared_bytes, plan->shared_bytes, chip->cc, chip->shared_bytes);
     if (product(plan->cluster) > chip->cluster_blocks)
-        fit_fail(fit, "over_limit", "%u blocks in a cluster, and sm_%d takes %u", product(plan->cluster), chip->cc,
-                 chip->cluster_blocks);
+        fit_fail(fit, VERDICT_OVER_LIMIT, "%u blocks in a cluster, and sm_%d takes %u", product(plan->cluster),
+                 chip->cc, chip->cluster_blocks);
     if (own[0] > 0 && memcmp(own, plan->cluster, sizeof code->cluster) != 0)
-        fit_fail(fit, "over_limit",
+        fit_fail(fit, VERDICT_OVER_LIMIT,
                  "a cluster of %ux%ux%u, and the kernel was compiled for %ux%ux%u (__cluster_dims__)", plan->cluster[0],
                  plan->cluster[1], plan->cluster[2], own[0], own[1], own[2]);
 }

@@ -18,14 +18,14 @@
 
 #define MAX_THREADS 64u
 
-static void fail(struct inspected *v, const char *verdict, const char *format, ...)
+static void fail(struct inspected *v, enum verdict verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The first fault stands. */
-static void fail(struct inspected *v, const char *verdict, const char *format, ...)
+static void fail(struct inspected *v, enum verdict verdict, const char *format, ...)
 {
     va_list args;
-    if (strcmp(v->verdict, "ok") != 0)
+    if (v->verdict != VERDICT_OK)
         return;
     v->verdict = verdict;
     va_start(args, format);
@@ -35,7 +35,7 @@ static void fail(struct inspected *v, const char *verdict, const char *format, .
 
 static void take_fault(const struct fit *fit, struct inspected *v)
 {
-    if (fit->verdict)
+    if (fit->verdict != VERDICT_OK)
         fail(v, fit->verdict, "%s", fit->why);
 }
 
@@ -58,13 +58,14 @@ static void keep_log(const struct compile_result *result, struct inspected *v)
 /* "wrong_arch: ...": the word before the colon is the verdict. */
 static void fail_compile(struct inspected *v, const char *why)
 {
-    static const char *const verdicts[] = {"compile_error", "load_error", "wrong_arch", "wrong_arguments"};
+    static const enum verdict verdicts[] = {VERDICT_COMPILE_ERROR, VERDICT_LOAD_ERROR, VERDICT_WRONG_ARCH,
+                                            VERDICT_WRONG_ARGUMENTS};
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
-        size_t length = strlen(verdicts[i]);
-        if (strncmp(why, verdicts[i], length) == 0 && why[length] == ':')
+        size_t length = strlen(verdict_name(verdicts[i]));
+        if (strncmp(why, verdict_name(verdicts[i]), length) == 0 && why[length] == ':')
             fail(v, verdicts[i], "%s", why + length + 2);
     }
-    fail(v, "compile_error", "%s", why);
+    fail(v, VERDICT_COMPILE_ERROR, "%s", why);
 }
 
 static void read_code(const struct compile_result *result, const char *entry, struct inspected *v)
@@ -77,7 +78,7 @@ static void read_code(const struct compile_result *result, const char *entry, st
         sass_instructions(v->code.code, v->code.code_bytes, v->instructions, sizeof v->instructions);
     v->code.code = NULL; /* the bytes go */
     if (rc != 0)
-        fail(v, "wrong_entry", "%.250s", err.text);
+        fail(v, VERDICT_WRONG_ENTRY, "%.250s", err.text);
 }
 
 static void compile_item(const struct compilation *c, size_t at)
@@ -158,7 +159,7 @@ static bool is_meant(const struct expr *when, const struct manifest_conditions *
     struct error err;
     int64_t wanted = 1;
     if (when && expr_eval(when, &scope, &wanted, &err)) {
-        fail(v, "wrong_launch", "when: %.200s", err.text);
+        fail(v, VERDICT_WRONG_LAUNCH, "when: %.200s", err.text);
         return false;
     }
     if (!wanted)
@@ -183,14 +184,14 @@ static void launch_on(const struct inspect_request *request, const struct manife
     } else if (status == CUDAL2_UNSUPPORTED) {
         snprintf(v->why, sizeof v->why, "%s", why);
     } else {
-        fail(v, "wrong_launch", "%.120s, at %lldx%lldx%lld", why, (long long)conditions->problem.m,
+        fail(v, VERDICT_WRONG_LAUNCH, "%.120s, at %lldx%lldx%lld", why, (long long)conditions->problem.m,
              (long long)conditions->problem.n, (long long)conditions->problem.k);
     }
 }
 
 static bool is_ok(const struct inspected *v)
 {
-    return strcmp(v->verdict, "ok") == 0;
+    return v->verdict == VERDICT_OK;
 }
 
 static void launch_at(const struct module_set *set, const struct inspect_request *request, size_t at,
@@ -270,12 +271,12 @@ static int begin(const struct module_set *set, const struct inspect_list *list, 
     for (size_t i = 0; i < list->n; i++) {
         const struct module_identity *job = &list->jobs[i];
         struct inspected *v = &out->items[i];
-        v->verdict = "ok";
+        v->verdict = VERDICT_OK;
         v->dtype = (enum cudal2_dtype)job->dtype;
         v->accumulate = (enum cudal2_accumulate)job->accumulate;
         v->layout = (enum cudal2_layout)job->layout;
         if (manifest_key(set->kernels[job->kernel], job->values, v->variant.key, sizeof v->variant.key))
-            fail(v, "wrong_launch", "the variant's key is too long");
+            fail(v, VERDICT_WRONG_LAUNCH, "the variant's key is too long");
     }
     return 0;
 }

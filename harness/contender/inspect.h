@@ -8,6 +8,7 @@
 #include "compile/cubin.h"
 #include "contender/module.h"
 #include "device/chips.h"
+#include "model/verdict.h"
 
 struct inspect_request {
     const struct chip *chip;               /* the set's device has chip_info of it */
@@ -26,7 +27,7 @@ struct inspected {
     enum cudal2_dtype dtype;
     enum cudal2_accumulate accumulate;
     enum cudal2_layout layout;
-    const char *verdict;  /* "ok", "compile_error", "wrong_entry", "wrong_arguments", "over_limit", "wrong_launch" */
+    enum verdict verdict; /* VERDICT_OK, or what of it does not compile or fit */
     char why[CUDAL2_WHY]; /* when not ok; when ok, why no problem was launched, or "" */
     struct compile_usage usage;
     struct cubin_entry code;

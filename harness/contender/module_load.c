@@ -65,8 +65,9 @@ int set_compile(const struct module_set *set, const struct module_identity *iden
     int rc = compile_cubin(&request, out, &err);
     if (rc == 0)
         return CUDAL2_OK;
-    const char *fault = rc == EXIT_CODE_INCOMPARABLE ? "wrong_arch"
-                        : rc == EXIT_CODE_DATA       ? (m->is_binary ? "load_error" : "compile_error")
+    enum verdict of_code = m->is_binary ? VERDICT_LOAD_ERROR : VERDICT_COMPILE_ERROR;
+    const char *fault = rc == EXIT_CODE_INCOMPARABLE ? verdict_name(VERDICT_WRONG_ARCH)
+                        : rc == EXIT_CODE_DATA       ? verdict_name(of_code)
                                                      : "compiler unavailable";
     snprintf(why, CUDAL2_WHY, "%s: %.220s", fault, err.text);
     return rc == EXIT_CODE_INCOMPARABLE ? CUDAL2_UNSUPPORTED : CUDAL2_LIBRARY_ERROR;
@@ -83,17 +84,17 @@ static int check(const struct module_set *set, const struct loaded_module *l, co
     struct error err;
     char arch[16];
     if (cubin_read(compiled->cubin, compiled->length, m->entry, &code, &err) != 0)
-        fit_fail(&fit, "load_error", "%.230s", err.text);
+        fit_fail(&fit, VERDICT_LOAD_ERROR, "%.230s", err.text);
     else
         fit_arguments(m, &code, &fit);
     const struct compile_usage usage = fit_usage(compiled->log, m->entry, &code);
     snprintf(arch, sizeof arch, "sm_%d", set->device->info.cc);
-    if (!fit.verdict && chip_find(arch, &chip, &err) == 0)
+    if (fit.verdict == VERDICT_OK && chip_find(arch, &chip, &err) == 0)
         fit_launch(chip, plan, &code, &usage, &fit);
-    if (!fit.verdict)
+    if (fit.verdict == VERDICT_OK)
         return CUDAL2_OK;
-    snprintf(why, CUDAL2_WHY, "%s%s: %.220s", strcmp(fit.verdict, "load_error") == 0 ? "" : "load_error: ", fit.verdict,
-             fit.why);
+    snprintf(why, CUDAL2_WHY, "%s%s: %.220s",
+             fit.verdict == VERDICT_LOAD_ERROR ? "" : "load_error: ", verdict_name(fit.verdict), fit.why);
     return CUDAL2_LIBRARY_ERROR;
 }
 

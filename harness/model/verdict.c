@@ -43,6 +43,14 @@ static const struct {
     [VERDICT_CUDA_ERROR] = {"cuda_error", false},
     [VERDICT_OUT_OF_MEMORY] = {"out_of_memory", false},
     [VERDICT_INFRASTRUCTURE] = {"infrastructure", false},
+    [VERDICT_WRONG_ENTRY] = {"wrong_entry", false},
+    [VERDICT_WRONG_ARGUMENTS] = {"wrong_arguments", false},
+    [VERDICT_WRONG_ARCH] = {"wrong_arch", false},
+    [VERDICT_OVER_LIMIT] = {"over_limit", false},
+    [VERDICT_WRONG_LAUNCH] = {"wrong_launch", false},
+    [VERDICT_INVALID] = {"invalid", false},
+    [VERDICT_CANCELLED] = {"cancelled", false},
+    [VERDICT_FAILED] = {"failed", false},
 };
 
 const char *const cell_status_names[] = {"ok", "partial", "skipped", "failed", NULL};

@@ -1,6 +1,6 @@
 /*
- * verdict.h - what became of a contender in a cell, and of a cell: the words of `status` (docs/results.md, "Verdicts")
- * and what follows from each.
+ * verdict.h - what became of a contender in a cell, of a kernel that was inspected, of a submission, and of a cell: the
+ * words of `status` and `verdict` (docs/results.md, "Verdicts") and what follows from each.
  */
 #ifndef CUDAL2_MODEL_VERDICT_H
 #define CUDAL2_MODEL_VERDICT_H
@@ -40,6 +40,16 @@ enum verdict {
     VERDICT_CUDA_ERROR,
     VERDICT_OUT_OF_MEMORY,
     VERDICT_INFRASTRUCTURE,
+    /* Only of a kernel that is inspected and not run (contender/inspect.h). */
+    VERDICT_WRONG_ENTRY,
+    VERDICT_WRONG_ARGUMENTS,
+    VERDICT_WRONG_ARCH,
+    VERDICT_OVER_LIMIT,
+    VERDICT_WRONG_LAUNCH,
+    /* Only of a submission (serve/verdict.h). */
+    VERDICT_INVALID,
+    VERDICT_CANCELLED,
+    VERDICT_FAILED,
     VERDICT_COUNT /* also: none of these, as a newer program may write it */
 };
 

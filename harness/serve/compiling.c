@@ -21,6 +21,7 @@
 #include "base/tree.h"
 #include "serve/base64.h"
 #include "serve/outcome.h"
+#include "serve/verdict.h"
 
 #define COMPILE_MEMORY ((rlim_t)8 << 30) /* address space */
 #define COMPILE_FILE ((rlim_t)64 << 20)
@@ -226,13 +227,13 @@ static int judge_variant(const struct compiling *c, const cJSON *answer, cJSON *
 {
     const char *none;
     const cJSON *variant = find_variant(answer, &none);
-    const char *verdict = variant ? tree_text(variant, "verdict") : "unsupported";
+    enum verdict verdict = variant ? verdict_of_outcome(variant) : VERDICT_UNSUPPORTED;
     const char *log = tree_text(variant, "log");
     const struct outcome_failure failure = {verdict, "compile",
                                             !variant ? none
                                             : log[0] ? log
                                                      : tree_text(variant, "reason")};
-    if (strcmp(verdict, "ok") == 0)
+    if (verdict == VERDICT_OK)
         *code = cJSON_Duplicate(variant, true);
     else
         *outcome = failure_of(c, &failure);
@@ -256,8 +257,8 @@ static int judge_complaint(const struct compiling *c, const struct child *child,
     struct error ignored;
     const char *why = file_read(child->complaint, ANSWER_BYTES, &text, &length, &ignored) == 0 ? trim(text) : "";
     int number = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    const struct outcome_failure invalid = {"invalid", "load", why};
-    const struct outcome_failure crashed = {"compile_error", "compile",
+    const struct outcome_failure invalid = {VERDICT_INVALID, "load", why};
+    const struct outcome_failure crashed = {VERDICT_COMPILE_ERROR, "compile",
                                             "the compiler died of it, or ran out of its 8 GiB"};
     int code = 0;
     if (number == EXIT_CODE_DATA || number == EXIT_CODE_USAGE)
@@ -284,7 +285,7 @@ static int judge(const struct compiling *c, const struct child *child, int statu
 
 static int conclude(const struct compiling *c, const struct child *child, pid_t pid, cJSON *trees[2], struct error *err)
 {
-    static const struct outcome_failure late = {"compile_error", "compile", "it takes the compiler too long"};
+    static const struct outcome_failure late = {VERDICT_COMPILE_ERROR, "compile", "it takes the compiler too long"};
     int status = 0;
     switch (wait_for(c, pid, &status)) {
     case STOPPED:

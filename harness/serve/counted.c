@@ -97,7 +97,7 @@ void counted_add(const struct evaluation *e, cJSON *outcome)
     cJSON *problem;
     const char *why = refusal(e, outcome);
     struct names *names = calloc(1, sizeof *names);
-    if (names && e->submission->counters && strcmp(tree_text(outcome, "verdict"), "ok") == 0)
+    if (names && e->submission->counters && verdict_of_outcome(outcome) == VERDICT_OK)
         cJSON_ArrayForEach(problem, cJSON_GetObjectItemCaseSensitive(outcome, "problems"))
         {
             cJSON *counters = why ? refuse(why) : count(e, problem, names);

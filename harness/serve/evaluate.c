@@ -18,6 +18,7 @@
 #include "serve/outcome.h"
 #include "serve/spent.h"
 #include "serve/warmth.h"
+#include "serve/verdict.h"
 
 /* Deadlines of one contender's stage. A submission that needs longer is a hang. */
 #define SETUP_SECONDS 60.0
@@ -174,7 +175,7 @@ static int read_outcome(const struct outcome_input *in, const char *journal, cJS
 /* What a worker refused at its start is wrong with the submission: a manifest, parameters, sizes. */
 static int refuse(const struct outcome_input *in, cJSON **outcome, struct error *err)
 {
-    const struct outcome_failure failure = {"invalid", "load", err->text};
+    const struct outcome_failure failure = {VERDICT_INVALID, "load", err->text};
     *outcome = outcome_of_failure(in, &failure);
     return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }
@@ -217,7 +218,7 @@ static int look_first(const struct evaluation *e, const struct job_paths *at, cJ
     int code = run_once(e, &quick, at, outcome, err);
     if (code)
         return code;
-    bool failed = strcmp(tree_text(*outcome, "verdict"), "ok") != 0;
+    bool failed = verdict_of_outcome(*outcome) != VERDICT_OK;
     bool hopeless = outcome_is_hopeless(*outcome, e->submission->screen);
     if (hopeless)
         cJSON_AddBoolToObject(*outcome, "screened", true);
@@ -245,7 +246,7 @@ static int evaluate_once(const struct evaluation *e, cJSON **outcome, struct err
 
 static bool is_ok(int code, const cJSON *outcome)
 {
-    return code == 0 && strcmp(tree_text(outcome, "verdict"), "ok") == 0;
+    return code == 0 && verdict_of_outcome(outcome) == VERDICT_OK;
 }
 
 static int evaluate_warm(const struct evaluation *e, const char key[DIGEST_HEX], cJSON **outcome, struct error *err)

@@ -135,9 +135,9 @@ static void put_times(struct tree *t, const cJSON *outcome)
 
 static void put_outcome(struct tree *t, const cJSON *outcome)
 {
-    const char *verdict = tree_text(outcome, "verdict");
+    enum verdict verdict = verdict_of_outcome(outcome);
     tree_put(t, "compiled", cJSON_CreateBool(is_compiled(outcome)));
-    tree_put(t, "correctness", cJSON_CreateBool(strcmp(verdict, "ok") == 0));
+    tree_put(t, "correctness", cJSON_CreateBool(verdict == VERDICT_OK));
     tree_put(t, "decoy_kernel", cJSON_CreateBool(verdict_is_cheat(verdict, tree_text(outcome, "stage"))));
     put_times(t, outcome);
     tree_put_copy(t, "metadata", outcome);
@@ -148,7 +148,7 @@ static const char *status_of(const char *state, const cJSON *outcome)
 {
     if (!outcome)
         return strcmp(state, "queued") == 0 ? "pending" : "processing";
-    if (strcmp(tree_text(outcome, "verdict"), "cancelled") == 0)
+    if (verdict_of_outcome(outcome) == VERDICT_CANCELLED)
         return "cancelled";
     return cJSON_IsNull(tree_member(outcome, "reward")) ? "failed" : "completed";
 }

@@ -3,6 +3,7 @@
  * millisecond. Relies on submission.h. Called by server_finish.c and server.c.
  */
 #include "serve/measured.h"
+#include "serve/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,7 +88,7 @@ void measured_add(struct measured *m, const struct measured_job *job, const cJSO
         struct shape problem;
         struct error ignored;
         double ratio = tree_number(one, "ratio");
-        if (strcmp(tree_text(one, "verdict"), "ok") == 0 && ratio > 0 && isfinite(ratio) &&
+        if (verdict_of_outcome(one) == VERDICT_OK && ratio > 0 && isfinite(ratio) &&
             shape_parse(tree_text(one, "problem"), &problem, &ignored) == 0)
             add_pair(m, job, &problem, ratio);
     }

@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "base/tree.h"
-#include "model/verdict.h"
 #include "serve/verdict.h"
 
 #define ELEMENTS_SHOWN 8
@@ -42,7 +41,7 @@ static int weight(const struct result_contender *c)
         return 4;
     if (c->verdict == VERDICT_OK)
         return 2;
-    return c->verdict == VERDICT_UNSUPPORTED ? 0 : verdict_is_earned(c->status) ? 3 : 1;
+    return c->verdict == VERDICT_UNSUPPORTED ? 0 : verdict_is_earned(c->verdict) ? 3 : 1;
 }
 
 /* The contender whose verdict is the candidate's or the baseline's; NULL where there is none. */
@@ -106,7 +105,7 @@ static void put_elements(struct tree *t, const struct result_contender *c)
 
 static void put_failure(struct tree *t, const struct outcome_input *in, const struct outcome_failure *failure)
 {
-    tree_put_text(t, "verdict", failure->verdict);
+    tree_put_text(t, "verdict", verdict_name(failure->verdict));
     tree_put_text(t, "stage", failure->stage);
     put_error(t, in, failure);
 }
@@ -147,7 +146,7 @@ static double ratio_of(double speedup)
 
 static void put_pair(struct tree *t, const struct result_pair *pair)
 {
-    tree_put_text(t, "verdict", "ok");
+    tree_put_text(t, "verdict", verdict_name(VERDICT_OK));
     tree_put_text(t, "candidate", pair->candidate);
     tree_put_text(t, "baseline", pair->reference);
     tree_put_number(t, "ratio", ratio_of(pair->geomean));
@@ -158,7 +157,8 @@ static void put_pair(struct tree *t, const struct result_pair *pair)
 
 static void put_contender_failure(struct tree *t, const struct outcome_input *in, const struct result_contender *c)
 {
-    const struct outcome_failure failure = {c->status, c->stage, c->reason};
+    enum verdict verdict = c->verdict < VERDICT_COUNT ? c->verdict : VERDICT_FAILED;
+    const struct outcome_failure failure = {verdict, c->stage, c->reason};
     put_failure(t, in, &failure);
     put_elements(t, c);
 }
@@ -171,7 +171,8 @@ static void put_no_pair(struct tree *t, const struct outcome_input *in, const st
     const char *why = !cell->reason[0] && baseline ? baseline->reason : cell->reason;
     snprintf(reason, sizeof reason, "no time of both the candidate and %s%s%.700s", in->submission->baseline,
              why[0] ? ": " : "", why);
-    const struct outcome_failure failure = {cell->outcome == CELL_SKIPPED ? "skipped" : "failed", "measure", reason};
+    enum verdict verdict = cell->outcome == CELL_SKIPPED ? VERDICT_SKIPPED : VERDICT_FAILED;
+    const struct outcome_failure failure = {verdict, "measure", reason};
     put_failure(t, in, &failure);
 }
 
@@ -253,7 +254,7 @@ static void put_reward(struct tree *t, const struct outcome_input *in, const cJS
     tree_put(t, "terms", terms_tree(s, &sums));
 }
 
-static void put_no_reward(struct tree *t, const char *verdict)
+static void put_no_reward(struct tree *t, enum verdict verdict)
 {
     tree_put(t, "reward", verdict_is_earned(verdict) ? reward_tree(0, 0, 0) : cJSON_CreateNull());
 }
@@ -279,10 +280,10 @@ static const cJSON *find_worst(const cJSON *problems)
     const cJSON *problem, *worst = NULL;
     cJSON_ArrayForEach(problem, problems)
     {
-        const char *verdict = tree_text(problem, "verdict");
-        if (strcmp(verdict, "ok") == 0)
+        enum verdict verdict = verdict_of_outcome(problem);
+        if (verdict == VERDICT_OK)
             continue;
-        if (!worst || (verdict_is_earned(verdict) && !verdict_is_earned(tree_text(worst, "verdict"))))
+        if (!worst || (verdict_is_earned(verdict) && !verdict_is_earned(verdict_of_outcome(worst))))
             worst = problem;
     }
     return worst;
@@ -291,11 +292,12 @@ static const cJSON *find_worst(const cJSON *problems)
 static void put_verdict(struct tree *t, const struct outcome_input *in, const cJSON *problems)
 {
     const cJSON *worst = find_worst(problems);
-    tree_put_text(t, "verdict", worst ? tree_text(worst, "verdict") : "ok");
+    enum verdict verdict = worst ? verdict_of_outcome(worst) : VERDICT_OK;
+    tree_put_text(t, "verdict", verdict_name(verdict));
     if (worst) {
         tree_put_text(t, "stage", tree_text(worst, "stage"));
         tree_put_text(t, "error", tree_text(worst, "error"));
-        put_no_reward(t, tree_text(worst, "verdict"));
+        put_no_reward(t, verdict);
     } else {
         put_reward(t, in, problems);
     }
@@ -303,7 +305,8 @@ static void put_verdict(struct tree *t, const struct outcome_input *in, const cJ
 
 cJSON *outcome_of_result(const struct outcome_input *in)
 {
-    const struct outcome_failure short_of = {"failed", "measure", "the run ended before every problem was measured"};
+    const struct outcome_failure short_of = {VERDICT_FAILED, "measure",
+                                             "the run ended before every problem was measured"};
     if (in->result->n_cells != in->submission->n_problems)
         return outcome_of_failure(in, &short_of);
     struct tree t = tree_begin();

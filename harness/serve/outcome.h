@@ -12,6 +12,7 @@
 #ifndef CUDAL2_SERVE_OUTCOME_H
 #define CUDAL2_SERVE_OUTCOME_H
 
+#include "model/verdict.h"
 #include "result/result.h"
 #include "serve/submission.h"
 
@@ -33,7 +34,8 @@ cJSON *outcome_of_result(const struct outcome_input *in);
 
 /* Of what ended before there was a result. `reason` may have several lines. */
 struct outcome_failure {
-    const char *verdict, *stage, *reason;
+    enum verdict verdict;
+    const char *stage, *reason;
 };
 cJSON *outcome_of_failure(const struct outcome_input *in, const struct outcome_failure *failure);
 

@@ -9,20 +9,7 @@
 #include "base/clock.h"
 #include "base/tree.h"
 #include "serve/server_state.h"
-
-/* A verdict came by way of a worker: nothing of it may end a label. */
-static void count_verdict(struct server_counts *counts, const char *status)
-{
-    char verdict[24];
-    size_t i = 0;
-    snprintf(verdict, sizeof verdict, "%.23s", status);
-    for (char *c = verdict; *c; c++)
-        *c = (*c >= 'a' && *c <= 'z') || *c == '_' ? *c : '?';
-    while (i + 1 < SERVER_VERDICTS && counts->verdicts[i].n && strcmp(counts->verdicts[i].verdict, verdict) != 0)
-        i++;
-    memcpy(counts->verdicts[i].verdict, verdict, sizeof verdict);
-    counts->verdicts[i].n++;
-}
+#include "serve/verdict.h"
 
 /* For the next attempt; what nothing was learnt of gets none. The lock is held. */
 static void put_neighbours(struct server *s, const struct job *job, cJSON *outcome)
@@ -44,8 +31,9 @@ static void complete(struct server *s, const struct job *job, cJSON *outcome)
     cJSON_AddStringToObject(outcome, "id", job->id);
     cJSON_AddStringToObject(outcome, "state", "done");
     cJSON_AddNumberToObject(outcome, "total_seconds", round_to(seconds, 1e3));
-    count_verdict(&s->counts, tree_text(outcome, "verdict"));
-    server_say(s, "%s of %s: %s", job->id, job->client, tree_text(outcome, "verdict"));
+    enum verdict verdict = verdict_of_outcome(outcome);
+    s->counts.outcomes[verdict]++;
+    server_say(s, "%s of %s: %s", job->id, job->client, verdict_name(verdict));
 }
 
 /* What the disk does not take comes back as text, the caller's. The job's run goes before its outcome, so that no job

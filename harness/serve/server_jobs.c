@@ -305,7 +305,7 @@ int server_cancel(struct server *s, const char *client, const char *id, struct e
         status = 409;
     } else {
         const struct outcome_input in = {.submission = job->submission};
-        const struct outcome_failure failure = {"cancelled", "serve", ""};
+        const struct outcome_failure failure = {VERDICT_CANCELLED, "serve", ""};
         cJSON *outcome = outcome_of_failure(&in, &failure);
         if (outcome)
             server_finish(s, job, outcome);

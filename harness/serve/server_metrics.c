@@ -68,9 +68,10 @@ static void add_all(struct text *out, const struct server *s)
     add_metric(out, "streams", "gauge", (double)c->streams);
     add_metric(out, "draining", "gauge", s->draining);
     text_add(out, "# TYPE cudal2_serve_outcomes_total counter\n");
-    for (size_t i = 0; i < SERVER_VERDICTS && c->verdicts[i].n; i++)
-        text_add(out, "cudal2_serve_outcomes_total{verdict=\"%s\"} %llu\n", c->verdicts[i].verdict,
-                 (unsigned long long)c->verdicts[i].n);
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        if (c->outcomes[v] > 0)
+            text_add(out, "cudal2_serve_outcomes_total{verdict=\"%s\"} %llu\n", verdict_name((enum verdict)v),
+                     (unsigned long long)c->outcomes[v]);
 }
 
 char *server_metrics(struct server *s)

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "model/verdict.h"
 #include "run/devices.h"
 #include "serve/jobs.h"
 #include "serve/measured.h"
@@ -14,21 +15,15 @@
 #include "serve/store.h"
 #include "serve/watched.h"
 
-#define SERVER_VERDICTS 48
 #define SERVER_THREADS (DEVICES_MAX + 9)
 #define SERVER_TRIES 3    /* of a job, where the device, the disk or the machine fails */
 #define SERVER_ATTEMPTS 5 /* beginnings of a job, ended servers included */
-
-struct verdict_count {
-    uint64_t n;
-    char verdict[24];
-};
 
 struct server_counts {
     uint64_t submitted, repeated, refused;
     long streams; /* of events, that are open */
     double measuring_seconds, compiling_seconds;
-    struct verdict_count verdicts[SERVER_VERDICTS];
+    uint64_t outcomes[VERDICT_COUNT];
 };
 
 struct server {

@@ -18,6 +18,7 @@
 #include "serve/compiling.h"
 #include "serve/outcome.h"
 #include "serve/spent.h"
+#include "serve/verdict.h"
 
 #define COMPILERS_MAX 8
 #define LOOK_SECONDS 1.0  /* a job that waits for its next try is seen this late */
@@ -41,7 +42,7 @@ void server_say(const struct server *s, const char *format, ...)
 static cJSON *no_outcome(const struct job *job, const char *reason)
 {
     const struct outcome_input in = {.submission = job->submission};
-    const struct outcome_failure failure = {"failed", "serve", reason};
+    const struct outcome_failure failure = {VERDICT_FAILED, "serve", reason};
     return outcome_of_failure(&in, &failure);
 }
 
@@ -139,7 +140,7 @@ static void note_watched(struct server *s, const struct earlier_watch *earlier, 
     bool due = s->options.devices->on_cuda && !tree_true(outcome, "screened");
     if (earlier->seen && !now && cJSON_HasObjectItem(outcome, "watched"))
         cJSON_ReplaceItemInObjectCaseSensitive(outcome, "watched", cJSON_CreateString(OUTCOME_WATCHED_BEFORE));
-    if (!earlier->key[0] || earlier->tried || !due || strcmp(tree_text(outcome, "verdict"), "ok") != 0)
+    if (!earlier->key[0] || earlier->tried || !due || verdict_of_outcome(outcome) != VERDICT_OK)
         return;
     pthread_mutex_lock(&s->lock);
     watched_add(&s->watched, earlier->key, now);
@@ -166,7 +167,8 @@ static int try_job(struct server *s, const struct evaluation *e, cJSON **outcome
     if (begun <= SERVER_ATTEMPTS)
         return evaluate_watched(s, e, outcome, err);
     const struct outcome_input in = {.submission = e->submission};
-    const struct outcome_failure failure = {"failed", "serve", "the server ended several times while it was measured"};
+    const struct outcome_failure failure = {VERDICT_FAILED, "serve",
+                                            "the server ended several times while it was measured"};
     *outcome = outcome_of_failure(&in, &failure);
     return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }

@@ -6,75 +6,79 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/tree.h"
+
 struct verdict_info {
-    const char *verdict;
     bool earned;
     bool reasoned; /* the reason is told */
-    const char *text;
+    bool cheat;
+    const char *text; /* NULL: no text beside the word */
 };
 
-static const struct verdict_info table[] = {
-    {"invalid", true, true, "the submission cannot be launched"},
-    {"compile_error", true, true, "the source does not compile"},
-    {"wrong_entry", true, true, "the compiled kernel is not what the manifest says"},
-    {"wrong_arguments", true, true, "the kernel's arguments are not those of the manifest"},
-    {"wrong_arch", true, true, "the binary is for another architecture"},
-    {"over_limit", true, true, "the kernel is over a limit of the device"},
-    {"wrong_launch", true, true, "the manifest gives a launch that is not possible"},
-    {"load_error", true, true, "the module cannot be loaded"},
-    {"missing_symbol", true, true, "the module lacks a symbol"},
-    {"setup_error", true, true, "setup failed"},
-    {"launch_error", true, true, "a launch failed"},
-    {"unsupported", true, true, "the candidate does not do this problem"},
-    {"precision_class", true, false, "it accumulates in 16 bits although float was asked for"},
-    {"implausible_speed", true, false, "faster than all of the work can be done: some launches do not do all of it"},
-    {"stream_escape", true, false, "it worked on another stream than the one it was given"},
-    {"early_work", true, false, "it worked before it was launched"},
-    {"late_work", true, false, "its output changed after the launch had ended"},
-    {"rival_disturbed", true, false, "it computed in the turns of others"},
-    {"input_mutated", true, false, "it changed an input matrix"},
-    {"oob_write", true, false, "it wrote outside its matrices"},
-    {"oob_read", true, false, "it read outside its matrices"},
-    {"device_state_changed", true, false, "it changed state that is not its own"},
-    {"leak", true, false, "it holds more and more memory"},
-    {"tamper_suspected", true, false, "it changed something that is not its own"},
-    {"crash", true, true, "it crashed"},
-    {"early_exit", true, false, "it ended the process"},
-    {"hang", true, true, "it did not end in time"},
-    {"left_out", true, false, "it cost several workers and is not tried any more"},
-    {"cuda_error", true, true, "it left the device in an error"},
-    {"unavailable", false, true, "not available on this server"},
-    {"incomparable", false, true, "it cannot be timed in a way that compares"},
-    {"out_of_memory", false, true, "the device had not enough memory"},
-    {"skipped", false, true, "the problem was not begun"},
-    {"killed", false, true, "the worker was killed from outside"},
-    {"cancelled", false, false, "the client took it back"},
-    {"failed", false, true, "the server could not measure; submit it again"},
+static const struct verdict_info table[VERDICT_COUNT] = {
+    [VERDICT_WRONG_RESULT] = {.earned = true}, /* its text: wrong_result() */
+    [VERDICT_INVALID] = {true, true, false, "the submission cannot be launched"},
+    [VERDICT_COMPILE_ERROR] = {true, true, false, "the source does not compile"},
+    [VERDICT_WRONG_ENTRY] = {true, true, false, "the compiled kernel is not what the manifest says"},
+    [VERDICT_WRONG_ARGUMENTS] = {true, true, false, "the kernel's arguments are not those of the manifest"},
+    [VERDICT_WRONG_ARCH] = {true, true, false, "the binary is for another architecture"},
+    [VERDICT_OVER_LIMIT] = {true, true, false, "the kernel is over a limit of the device"},
+    [VERDICT_WRONG_LAUNCH] = {true, true, false, "the manifest gives a launch that is not possible"},
+    [VERDICT_LOAD_ERROR] = {true, true, false, "the module cannot be loaded"},
+    [VERDICT_MISSING_SYMBOL] = {true, true, false, "the module lacks a symbol"},
+    [VERDICT_SETUP_ERROR] = {true, true, false, "setup failed"},
+    [VERDICT_LAUNCH_ERROR] = {true, true, false, "a launch failed"},
+    [VERDICT_UNSUPPORTED] = {true, true, false, "the candidate does not do this problem"},
+    [VERDICT_PRECISION_CLASS] = {true, false, false, "it accumulates in 16 bits although float was asked for"},
+    [VERDICT_IMPLAUSIBLE_SPEED] = {true, false, true,
+                                   "faster than all of the work can be done: some launches do not do all of it"},
+    [VERDICT_STREAM_ESCAPE] = {true, false, true, "it worked on another stream than the one it was given"},
+    [VERDICT_EARLY_WORK] = {true, false, true, "it worked before it was launched"},
+    [VERDICT_LATE_WORK] = {true, false, true, "its output changed after the launch had ended"},
+    [VERDICT_RIVAL_DISTURBED] = {true, false, true, "it computed in the turns of others"},
+    [VERDICT_INPUT_MUTATED] = {true, false, true, "it changed an input matrix"},
+    [VERDICT_OOB_WRITE] = {true, false, false, "it wrote outside its matrices"},
+    [VERDICT_OOB_READ] = {true, false, false, "it read outside its matrices"},
+    [VERDICT_DEVICE_STATE_CHANGED] = {true, false, true, "it changed state that is not its own"},
+    [VERDICT_LEAK] = {true, false, false, "it holds more and more memory"},
+    [VERDICT_TAMPER_SUSPECTED] = {true, false, true, "it changed something that is not its own"},
+    [VERDICT_CRASH] = {true, true, false, "it crashed"},
+    [VERDICT_EARLY_EXIT] = {true, false, true, "it ended the process"},
+    [VERDICT_HANG] = {true, true, false, "it did not end in time"},
+    [VERDICT_LEFT_OUT] = {true, false, false, "it cost several workers and is not tried any more"},
+    [VERDICT_CUDA_ERROR] = {true, true, false, "it left the device in an error"},
+    [VERDICT_UNAVAILABLE] = {false, true, false, "not available on this server"},
+    [VERDICT_INCOMPARABLE] = {false, true, false, "it cannot be timed in a way that compares"},
+    [VERDICT_OUT_OF_MEMORY] = {false, true, false, "the device had not enough memory"},
+    [VERDICT_SKIPPED] = {false, true, false, "the problem was not begun"},
+    [VERDICT_KILLED] = {false, true, false, "the worker was killed from outside"},
+    [VERDICT_CANCELLED] = {false, false, false, "the client took it back"},
+    [VERDICT_FAILED] = {false, true, false, "the server could not measure; submit it again"},
 };
 
-static const struct verdict_info *find(const char *verdict)
+/* Of a verdict that the table lacks: nothing is said and nothing is earned. */
+static const struct verdict_info *info_of(enum verdict verdict)
 {
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (strcmp(table[i].verdict, verdict) == 0)
-            return &table[i];
-    return NULL;
+    static const struct verdict_info none;
+    return verdict < VERDICT_COUNT ? &table[verdict] : &none;
 }
 
-bool verdict_is_earned(const char *verdict)
+enum verdict verdict_of_outcome(const cJSON *outcome)
 {
-    const struct verdict_info *info = find(verdict);
-    return strcmp(verdict, "wrong_result") == 0 || (info && info->earned);
+    enum verdict verdict = verdict_of(tree_text(outcome, "verdict"));
+    return verdict < VERDICT_COUNT ? verdict : VERDICT_FAILED;
 }
 
-bool verdict_is_cheat(const char *verdict, const char *stage)
+bool verdict_is_earned(enum verdict verdict)
 {
-    static const char *const cheats[] = {"implausible_speed", "stream_escape",        "late_work",
-                                         "early_work",        "rival_disturbed",      "input_mutated",
-                                         "early_exit",        "device_state_changed", "tamper_suspected"};
-    bool wrong = strcmp(verdict, "wrong_result") == 0 && strcmp(stage, "verify") != 0;
-    for (size_t i = 0; i < sizeof cheats / sizeof cheats[0]; i++)
-        wrong |= strcmp(verdict, cheats[i]) == 0;
-    return wrong;
+    return info_of(verdict)->earned;
+}
+
+bool verdict_is_cheat(enum verdict verdict, const char *stage)
+{
+    if (verdict == VERDICT_WRONG_RESULT)
+        return strcmp(stage, "verify") != 0;
+    return info_of(verdict)->cheat;
 }
 
 /* While a kernel is verified, wrong elements help to mend it. What is wrong only while it is timed is no mistake. */
@@ -86,17 +90,18 @@ static void wrong_result(const char *stage, const char *reason, char out[VERDICT
         snprintf(out, VERDICT_TEXT, "wrong_result: outputs are right when it is verified and wrong when it is timed");
 }
 
-void verdict_text(const char *verdict, const char *stage, const char *reason, char out[VERDICT_TEXT])
+void verdict_text(enum verdict verdict, const char *stage, const char *reason, char out[VERDICT_TEXT])
 {
-    const struct verdict_info *info = find(verdict);
-    if (strcmp(verdict, "wrong_result") == 0)
+    const struct verdict_info *info = info_of(verdict);
+    const char *word = verdict_name(verdict);
+    if (verdict == VERDICT_WRONG_RESULT)
         wrong_result(stage, reason, out);
-    else if (!info)
-        snprintf(out, VERDICT_TEXT, "%s", verdict);
+    else if (!info->text)
+        snprintf(out, VERDICT_TEXT, "%s", word);
     else if (info->reasoned && reason[0])
-        snprintf(out, VERDICT_TEXT, "%s: %s: %s", verdict, info->text, reason);
+        snprintf(out, VERDICT_TEXT, "%s: %s: %s", word, info->text, reason);
     else
-        snprintf(out, VERDICT_TEXT, "%s: %s", verdict, info->text);
+        snprintf(out, VERDICT_TEXT, "%s: %s", word, info->text);
 }
 
 void verdict_hide(char *text, const char *directory)

@@ -104,17 +104,17 @@ static void inspect_on(int cc, struct inspection *out)
     assert_int_equal(out->n, 1);
 }
 
-static void expect_on(int cc, const char *verdict, const char *why)
+static void expect_on(int cc, enum verdict verdict, const char *why)
 {
     struct inspection found;
     inspect_on(cc, &found);
     const struct inspected *v = &found.items[0];
-    if (strcmp(v->verdict, verdict) != 0 || !strstr(v->why, why))
-        fail_msg("expected %s \"%s\", found %s \"%s\"", verdict, why, v->verdict, v->why);
+    if (v->verdict != verdict || !strstr(v->why, why))
+        fail_msg("expected %s \"%s\", found %s \"%s\"", verdict_name(verdict), why, verdict_name(v->verdict), v->why);
     inspection_free(&found);
 }
 
-static void expect(const struct told *t, const char *verdict, const char *why)
+static void expect(const struct told *t, enum verdict verdict, const char *why)
 {
     write_manifest(t);
     expect_on(90, verdict, why);
@@ -127,8 +127,8 @@ static void a_cubin_is_read_whole(void **state)
     write_manifest(&plain);
     inspect_on(90, &found);
     const struct inspected *v = &found.items[0];
-    if (strcmp(v->verdict, "ok") != 0)
-        fail_msg("%s: %s", v->verdict, v->why);
+    if (v->verdict != VERDICT_OK)
+        fail_msg("%s: %s", verdict_name(v->verdict), v->why);
     assert_string_equal(v->instructions, "hmma.f16.f16"); /* from machine code: there is no PTX */
     assert_true(v->usage.registers >= 16 && v->usage.registers <= 64);
     assert_int_equal(v->code.n_parameters, 13);
@@ -141,21 +141,22 @@ static void each_fault_has_its_verdict(void **state)
     struct told t = plain;
     (void)state;
     t.entry = "gem";
-    expect(&t, "wrong_entry", "no kernel \"gem\" in the code, which has: ");
+    expect(&t, VERDICT_WRONG_ENTRY, "no kernel \"gem\" in the code, which has: ");
     t = plain;
     t.arguments = ARGUMENTS ",\"n\"";
-    expect(&t, "wrong_arguments", "takes 13 arguments, the manifest gives 14");
+    expect(&t, VERDICT_WRONG_ARGUMENTS, "takes 13 arguments, the manifest gives 14");
     t.arguments = "\"a\",\"b\",\"c\"";
-    expect(&t, "wrong_arguments", "takes 13 arguments, the manifest gives 3");
+    expect(&t, VERDICT_WRONG_ARGUMENTS, "takes 13 arguments, the manifest gives 3");
     t.arguments = "\"a\",\"b\",\"c\",\"m\",\"n\",{\"float32\":1},{\"int8\":1},{\"float64\":1},{\"float16\":1},\"null\","
                   "\"null\",{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]}," VIEW;
-    expect(&t, "wrong_arguments", "argument 5 is of 8 bytes in the kernel, and the manifest gives a size, which has 4");
+    expect(&t, VERDICT_WRONG_ARGUMENTS,
+           "argument 5 is of 8 bytes in the kernel, and the manifest gives a size, which has 4");
     t = plain;
     t.shared = "232449";
-    expect(&t, "over_limit", "232449 bytes of shared memory (0 static, 232449 dynamic), and sm_90 has 232448");
+    expect(&t, VERDICT_OVER_LIMIT, "232449 bytes of shared memory (0 static, 232449 dynamic), and sm_90 has 232448");
     write_manifest(&plain);
-    expect_on(80, "wrong_arch", "one.cubin: it is for sm_90a, and this is sm_80");
-    expect_on(100, "wrong_arch", "one.cubin: it is for sm_90a, and this is sm_100");
+    expect_on(80, VERDICT_WRONG_ARCH, "one.cubin: it is for sm_90a, and this is sm_80");
+    expect_on(100, VERDICT_WRONG_ARCH, "one.cubin: it is for sm_90a, and this is sm_100");
 }
 
 static void what_is_cut_or_no_cubin_does_not_load(void **state)
@@ -164,17 +165,17 @@ static void what_is_cut_or_no_cubin_does_not_load(void **state)
     (void)state;
     make_cubin(90, &made);
     write_bytes("one.cubin", made.cubin, made.length / 2);
-    expect(&plain, "load_error", "one.cubin: the cubin is cut off or damaged");
+    expect(&plain, VERDICT_LOAD_ERROR, "one.cubin: the cubin is cut off or damaged");
     write_bytes("one.cubin", "", 0);
-    expect(&plain, "load_error", "one.cubin: this is no cubin");
+    expect(&plain, VERDICT_LOAD_ERROR, "one.cubin: this is no cubin");
     made.cubin[18] = 62; /* of x86-64 */
     write_bytes("one.cubin", made.cubin, made.length);
-    expect(&plain, "load_error", "one.cubin: this ELF file is not for an NVIDIA GPU");
+    expect(&plain, VERDICT_LOAD_ERROR, "one.cubin: this ELF file is not for an NVIDIA GPU");
     compile_result_free(&made);
     write_bytes("one.fatbin", "no", 2);
     struct told t = plain;
     t.source = "one.fatbin";
-    expect(&t, "load_error", "one.fatbin: this is no fat binary");
+    expect(&t, VERDICT_LOAD_ERROR, "one.fatbin: this is no fat binary");
 }
 
 static void a_missing_file_is_named(void **state)
@@ -224,9 +225,9 @@ static void a_fat_binary_has_a_part_for_the_gpu_or_not(void **state)
     compile_result_free(&made);
     t.source = "one.fatbin";
     write_manifest(&t);
-    expect_on(80, "ok", "");
-    expect_on(86, "ok", "");
-    expect_on(90, "wrong_arch", "one.fatbin: it has no code for sm_90: sm_80");
+    expect_on(80, VERDICT_OK, "");
+    expect_on(86, VERDICT_OK, "");
+    expect_on(90, VERDICT_WRONG_ARCH, "one.fatbin: it has no code for sm_90: sm_80");
 }
 
 static const char ptx[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
@@ -255,15 +256,15 @@ static void ptx_is_assembled(void **state)
     assert_int_equal(compile_cubin(&request, &made, &err), 0);
     assert_true(made.cached);
     compile_result_free(&made);
-    expect(&t, "ok", "");
+    expect(&t, VERDICT_OK, "");
     t.arguments = "\"c\"";
-    expect(&t, "wrong_arguments", "takes 2 arguments, the manifest gives 1");
+    expect(&t, VERDICT_WRONG_ARGUMENTS, "takes 2 arguments, the manifest gives 1");
     scratch_write("one.ptx", "this is no PTX\n");
-    expect(&t, "load_error", "one.ptx: this is no PTX");
+    expect(&t, VERDICT_LOAD_ERROR, "one.ptx: this is no PTX");
     scratch_write("one.ptx", ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry gemm() {\n nonsense;\n");
-    expect(&t, "load_error", "one.ptx: ");
+    expect(&t, VERDICT_LOAD_ERROR, "one.ptx: ");
     scratch_write("one.ptx", ".version 8.6\n.target sm_100a\n");
-    expect(&t, "wrong_arch", "one.ptx: it is for sm_100a, and this is sm_90");
+    expect(&t, VERDICT_WRONG_ARCH, "one.ptx: it is for sm_100a, and this is sm_90");
 }
 
 /* ---- on a device ---- */

@@ -74,7 +74,7 @@ static void an_entry_is_launched_outside_of_its_when(void **state)
     write_kernel(SOURCE("", FITS), &l);
     inspect_file("set.json", 90, 100, &found);
     assert_int_equal(found.n, 8);
-    assert_string_equal(found.items[0].verdict, "ok");
+    assert_int_equal(found.items[0].verdict, VERDICT_OK);
     assert_int_equal(found.items[0].taken, 0);
     assert_int_equal(found.items[0].threads, 64);
     assert_non_null(strstr(found.items[0].why, "no shape here has M > 5000"));
@@ -85,20 +85,20 @@ static void an_entry_is_launched_outside_of_its_when(void **state)
         l.shared = all ? "233000" : "233000 - M"; /* sm_90 has 232448: enough for the second shape, with M 1000 */
         write_kernel(SOURCE("", FITS), &l);
         inspect_file("set.json", 90, 100, &found);
-        assert_string_equal(found.items[0].verdict, all ? "over_limit" : "ok");
+        assert_int_equal(found.items[0].verdict, all ? VERDICT_OVER_LIMIT : VERDICT_OK);
         inspection_free(&found);
     }
 }
 
-static void expect_all(int cc, const char *verdict, const char *why)
+static void expect_all(int cc, enum verdict verdict, const char *why)
 {
     struct inspection found;
     inspect_most(cc, 100, &found);
     assert_true(found.n > 0);
     for (size_t i = 0; i < found.n; i++) {
-        if (strcmp(found.items[i].verdict, verdict) != 0 || !strstr(found.items[i].why, why))
-            fail_msg("%s: expected %s \"%s\", found %s \"%s\"", found.items[i].variant.key, verdict, why,
-                     found.items[i].verdict, found.items[i].why);
+        if (found.items[i].verdict != verdict || !strstr(found.items[i].why, why))
+            fail_msg("%s: expected %s \"%s\", found %s \"%s\"", found.items[i].variant.key, verdict_name(verdict), why,
+                     verdict_name(found.items[i].verdict), found.items[i].why);
     }
     inspection_free(&found);
 }
@@ -113,7 +113,7 @@ static void a_good_kernel_passes_in_every_variant(void **state)
     assert_int_equal(found.legal, 24);
     assert_true(found.all_seen);
     for (size_t i = 0; i < found.n; i++) {
-        assert_string_equal(found.items[i].verdict, "ok");
+        assert_int_equal(found.items[i].verdict, VERDICT_OK);
         assert_int_equal(found.items[i].taken, 2);
         assert_true(found.items[i].usage.registers > 0 && found.items[i].code.code_bytes > 0);
     }
@@ -148,23 +148,23 @@ static void what_does_not_compile_names_file_and_line(void **state)
 {
     (void)state;
     write_kernel("\nextern \"C\" __global__ void gemm(" FITS ") { nonsense; }\n", &plain);
-    expect_all(90, "compile_error", "one.cu(2): error: identifier \"nonsense\"");
+    expect_all(90, VERDICT_COMPILE_ERROR, "one.cu(2): error: identifier \"nonsense\"");
 }
 
 static void an_entry_of_another_name(void **state)
 {
     (void)state;
     write_kernel("extern \"C\" __global__ void other(u16 *c) { *c = 1; }\n", &plain);
-    expect_all(90, "wrong_entry", "no kernel \"gemm\" in the code, which has: other");
+    expect_all(90, VERDICT_WRONG_ENTRY, "no kernel \"gemm\" in the code, which has: other");
 }
 
 static void other_arguments(void **state)
 {
     (void)state;
     write_kernel(SOURCE("", "const u16 *a, const u16 *b, u16 *c, int m, int n"), &plain);
-    expect_all(90, "wrong_arguments", "takes 5 arguments, the manifest gives 4");
+    expect_all(90, VERDICT_WRONG_ARGUMENTS, "takes 5 arguments, the manifest gives 4");
     write_kernel(SOURCE("", "const u16 *a, const u16 *b, u16 *c, long long m"), &plain);
-    expect_all(90, "wrong_arguments",
+    expect_all(90, VERDICT_WRONG_ARGUMENTS,
                "argument 4 is of 8 bytes in the kernel, and the manifest gives a size, which has 4");
 }
 
@@ -174,22 +174,23 @@ static void launches_beyond_a_limit(void **state)
     (void)state;
     l.block = "2048";
     write_kernel(SOURCE("", FITS), &l);
-    expect_all(90, "wrong_launch", "\"2048\" is 2048, outside 1..1024, at 64x64x64");
+    expect_all(90, VERDICT_WRONG_LAUNCH, "\"2048\" is 2048, outside 1..1024, at 64x64x64");
     l.block = "256";
     write_kernel(SOURCE("__launch_bounds__(128)", FITS), &l);
-    expect_all(90, "over_limit", "256 threads in a block, and the kernel was compiled for 128 at most");
+    expect_all(90, VERDICT_OVER_LIMIT, "256 threads in a block, and the kernel was compiled for 128 at most");
     l = plain;
     l.shared = "102400";
     write_kernel(SOURCE("", FITS), &l);
-    expect_all(90, "ok", "");
-    expect_all(89, "over_limit", "102400 bytes of shared memory (0 static, 102400 dynamic), and sm_89 has 101376");
+    expect_all(90, VERDICT_OK, "");
+    expect_all(89, VERDICT_OVER_LIMIT,
+               "102400 bytes of shared memory (0 static, 102400 dynamic), and sm_89 has 101376");
     l = plain;
     l.cluster = "2";
     write_kernel(SOURCE("", FITS), &l);
-    expect_all(90, "ok", "");
-    expect_all(80, "over_limit", "2 blocks in a cluster, and sm_80 takes 1");
+    expect_all(90, VERDICT_OK, "");
+    expect_all(80, VERDICT_OVER_LIMIT, "2 blocks in a cluster, and sm_80 takes 1");
     write_kernel(SOURCE("__cluster_dims__(4)", FITS), &l);
-    expect_all(90, "over_limit", "a cluster of 2x1x1, and the kernel was compiled for 4x1x1");
+    expect_all(90, VERDICT_OVER_LIMIT, "a cluster of 2x1x1, and the kernel was compiled for 4x1x1");
 }
 
 /* 90 values that live at once, and a multiprocessor has 64 registers for each of 1024 threads. */
@@ -203,7 +204,7 @@ static void more_registers_than_there_are(void **state)
                  "for (int r = 0; r < m; r++)\n#pragma unroll\nfor (int i = 0; i < 90; i++) x[i] = x[i] * x[(i + 7) % "
                  "90] + r;\nfloat s = 0; for (int i = 0; i < 90; i++) s += x[i] * i; c[threadIdx.x] = s; }\n",
                  &l);
-    expect_all(90, "over_limit", "1024 threads of ");
+    expect_all(90, VERDICT_OVER_LIMIT, "1024 threads of ");
 }
 
 /* One of NVRTC's own; its section headers lie near its end. */

@@ -185,11 +185,43 @@ static void hopeless(void **state)
     cJSON_Delete(o);
 }
 
+/* A word that no verdict has teaches nothing: no reward, and the server's own verdict. */
+static void an_unknown_word_is_a_failure_of_the_server(void **state)
+{
+    cJSON *o = cJSON_Parse("{\"verdict\":\"gorgeous\"}");
+    (void)state;
+    assert_int_equal(verdict_of_outcome(o), VERDICT_FAILED);
+    assert_false(verdict_is_earned(VERDICT_FAILED) || verdict_is_earned(VERDICT_COUNT));
+    cJSON_Delete(o);
+}
+
+/* All that refutes a kernel is told in words of its own, and costs the reward. */
+static void every_refuting_verdict_has_a_text(void **state)
+{
+    char text[VERDICT_TEXT];
+    (void)state;
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        if (!verdict_is_refuted((enum verdict)v))
+            continue;
+        verdict_text((enum verdict)v, "measure", "", text);
+        assert_non_null(strchr(text, ' '));
+        assert_true(verdict_is_earned((enum verdict)v));
+    }
+    assert_true(verdict_is_cheat(VERDICT_LATE_WORK, "verify") && verdict_is_cheat(VERDICT_WRONG_RESULT, "measure"));
+    assert_false(verdict_is_cheat(VERDICT_CRASH, "setup") || verdict_is_cheat(VERDICT_WRONG_RESULT, "verify"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reward),        cmocka_unit_test(over_layouts_first),
-                                       cmocka_unit_test(refuted),       cmocka_unit_test(unsupported_layout),
-                                       cmocka_unit_test(nobodys_fault), cmocka_unit_test(wrong_elements),
-                                       cmocka_unit_test(a_cell_short),  cmocka_unit_test(hopeless)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reward),
+                                       cmocka_unit_test(over_layouts_first),
+                                       cmocka_unit_test(refuted),
+                                       cmocka_unit_test(unsupported_layout),
+                                       cmocka_unit_test(nobodys_fault),
+                                       cmocka_unit_test(wrong_elements),
+                                       cmocka_unit_test(a_cell_short),
+                                       cmocka_unit_test(hopeless),
+                                       cmocka_unit_test(an_unknown_word_is_a_failure_of_the_server),
+                                       cmocka_unit_test(every_refuting_verdict_has_a_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
