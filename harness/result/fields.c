@@ -1,6 +1,6 @@
 /*
- * fields.c - the tables of fields.h: all keys of a result that the program reads, each once. Pure data. Used by read.c
- * and cell.c, which walk them.
+ * fields.c - the tables of fields.h: all keys of a result that the program reads, each once. Pure data. Used by read.c,
+ * cell.c and run_info.c, which walk them.
  */
 #include "result/fields.h"
 
@@ -25,6 +25,15 @@
     {                                                                                                                  \
         .key = #member, .offset = offsetof(struct type, member), .count = offsetof(struct type, n_##member),           \
         .size = sizeof *((struct type *)0)->member, .inner = (fields), .kind = (kind_)                                 \
+    }
+#define LIST_AS(kind_, type, member, count_, name, fields)                                                             \
+    {                                                                                                                  \
+        .key = (name), .offset = offsetof(struct type, member), .count = offsetof(struct type, count_),                \
+        .size = sizeof *((struct type *)0)->member, .inner = (fields), .kind = (kind_)                                 \
+    }
+#define NAMED(name)                                                                                                    \
+    {                                                                                                                  \
+        .key = (name), .kind = IS_NAMED                                                                                \
     }
 #define GROUP(type)                                                                                                    \
     FIELD_AS(IS_TEXT, type, group.mode, "mode"), FIELD_AS(IS_TEXT, type, group.dtype, "dtype"),                        \
@@ -310,3 +319,50 @@ const struct field result_cells_fields[] = {{.key = "cells",
                                              .inner = result_cell_fields,
                                              .kind = IS_LIST},
                                             END};
+
+/* ---- what a run was asked for, and ran with ---- */
+
+static const struct field build[] = {FIELD(IS_TEXT, result_build, commit), END};
+
+static const struct field config[] = {
+    FIELD(IS_TEXT, result_config, protocol),         FIELD(IS_TEXT, result_config, dtype),
+    FIELD(IS_TEXT, result_config, overlap),          FIELD(IS_NODE, result_config, timing),
+    FIELD(IS_ARRAY, result_config, modes),           FIELD(IS_ARRAY, result_config, accumulate),
+    FIELD(IS_ARRAY, result_config, layouts),         FIELD(IS_TREE, result_config, server),
+    FIELD(IS_TREE, result_config, offline),          FIELD(IS_TREE, result_config, tune),
+    FIELD(IS_COUNT, result_config, workspace_bytes), LIST(IS_TEXTS, result_config, baselines, NULL),
+    LIST(IS_TEXTS, result_config, candidates, NULL), END};
+
+const struct field run_info_fields[] = {FIELD(IS_TEXT, run_info, started),    FIELD(IS_TEXT, run_info, plan_hash),
+                                        FIELD(IS_LOOSE_TEXT, run_info, seed), FIELD(IS_TEXT, run_info, config_hash),
+                                        FIELD(IS_TEXT, run_info, device),     OBJECT(run_info, build, build),
+                                        OBJECT(run_info, config, config),     END};
+
+static const struct field machine[] = {
+    FIELD(IS_TEXT, result_machine, kind),     FIELD(IS_TEXT, result_machine, name),
+    FIELD(IS_TEXT, result_machine, driver),   FIELD(IS_NODE, result_machine, power_limit_mw),
+    FIELD(IS_COUNT, result_machine, threads), END};
+
+/* Digests tell builds of plugins and kernels apart, and paths machines; neither says that a library is another one. */
+static const struct field library[] = {SELF(result_library),
+                                       {.key = "", .offset = offsetof(struct result_library, name), .kind = IS_OWN_KEY},
+                                       FIELD(IS_NODE, result_library, plugin_digest),
+                                       FIELD(IS_NODE, result_library, set),
+                                       FIELD(IS_NODE, result_library, kernels),
+                                       NAMED("plugin_name"),
+                                       NAMED("path"),
+                                       NAMED("blas_mapped"),
+                                       LIST_AS(IS_OTHER_MEMBERS, result_library, versions, n_versions, "", NULL),
+                                       END};
+
+static const struct field table[] = {SELF(result_table),
+                                     {.key = "", .offset = offsetof(struct result_table, name), .kind = IS_OWN_KEY},
+                                     FIELD(IS_TEXT, result_table, commit),
+                                     FIELD(IS_TEXT, result_table, hash),
+                                     END};
+
+static const struct field libraries[] = {LIST_AS(IS_MAP, result_libraries, tables, n_tables, "tuned", table),
+                                         LIST_AS(IS_OTHER_OBJECTS, result_libraries, list, n, "", library), END};
+
+const struct field env_info_fields[] = {OBJECT(env_info, device, machine), OBJECT(env_info, libraries, libraries),
+                                        LIST(IS_MEMBERS, env_info, unavailable, NULL), END};

@@ -179,8 +179,6 @@ static int read_interval(struct json_at at, struct result_interval *out, struct 
 
 /* ---- what holds others ---- */
 
-static int read_struct(struct json_at at, const struct field *fields, void *into, struct error *err);
-
 /* Room for as many elements as the list has; it is the struct's from here on. */
 static char *make_list(struct json_at at, const struct field *f, size_t size, void *into, struct error *err)
 {
@@ -206,22 +204,38 @@ static int read_list(struct json_at at, const struct field *f, void *into, struc
     int code = list ? 0 : err->code;
     for (; code == 0 && json_each(at, &node, &index, &element); list += f->size) {
         result_clear(f->inner, list);
-        code = read_struct(element, f->inner, list, err);
+        code = result_read_struct(element, f->inner, list, err);
     }
     return code;
 }
 
-static int read_map(struct json_at at, const struct field *f, void *into, struct error *err)
+static bool is_named(const struct field *fields, const char *key)
 {
+    for (const struct field *f = fields; f->key; f++)
+        if (f->key[0] && strcmp(f->key, key) == 0)
+            return true;
+    return false;
+}
+
+/* Objects by name: all, or those that no field in `fields` names. */
+static int read_map(struct json_at at, const struct field *fields, const struct field *f, void *into, struct error *err)
+{
+    size_t n = 0;
     if (!cJSON_IsObject(at.node))
         return json_expected(at, err, "an object");
     char *list = make_list(at, f, f->size, into, err);
     int code = list ? 0 : err->code;
-    for (const cJSON *item = at.node->child; item && code == 0; item = item->next, list += f->size) {
+    for (const cJSON *item = at.node->child; item && code == 0; item = item->next) {
+        if (fields && is_named(fields, item->string))
+            continue;
         struct json_at element = json_member(at, item->string);
         result_clear(f->inner, list);
-        code = read_struct(element, f->inner, list, err);
+        code = result_read_struct(element, f->inner, list, err);
+        list += f->size;
+        n++;
     }
+    if (code == 0)
+        memcpy((char *)into + f->count, &n, sizeof n);
     return code;
 }
 
@@ -238,6 +252,33 @@ static int read_texts(struct json_at at, const struct field *f, void *into, stru
     for (; code == 0 && json_each(at, &node, &index, &element); list += sizeof(const char *))
         code = read_text(element, &text, list, err);
     return code;
+}
+
+/* Members of an object, of any kind: all, or those that no field in `fields` names. */
+static int read_members(struct json_at at, const struct field *fields, const struct field *f, void *into,
+                        struct error *err)
+{
+    size_t n = 0;
+    if (!cJSON_IsObject(at.node))
+        return json_expected(at, err, "an object");
+    struct result_member *list = (struct result_member *)(void *)make_list(at, f, sizeof *list, into, err);
+    if (!list)
+        return err->code;
+    for (const cJSON *item = at.node->child; item; item = item->next)
+        if (!fields || !is_named(fields, item->string))
+            list[n++] = (struct result_member){item->string, item};
+    memcpy((char *)into + f->count, &n, sizeof n);
+    return 0;
+}
+
+static int read_node(struct json_at at, const struct field *f, void *into, struct error *err)
+{
+    if (f->kind == IS_TREE && !cJSON_IsObject(at.node))
+        return json_expected(at, err, "an object");
+    if (f->kind == IS_ARRAY && !cJSON_IsArray(at.node))
+        return json_expected(at, err, "an array");
+    store_pointer(f, into, at.node);
+    return 0;
 }
 
 static int read_value(struct json_at at, const struct field *f, void *into, struct error *err)
@@ -266,50 +307,65 @@ static int read_value(struct json_at at, const struct field *f, void *into, stru
     case IS_INTERVAL:
         return read_interval(at, place, err);
     case IS_OBJECT:
-        return cJSON_IsNull(at.node) && !f->needed ? 0 : read_struct(at, f->inner, place, err);
+        return cJSON_IsNull(at.node) && !f->needed ? 0 : result_read_struct(at, f->inner, place, err);
     case IS_LOOSE_OBJECT:
-        return cJSON_IsObject(at.node) ? read_struct(at, f->inner, place, err) : 0;
+        return cJSON_IsObject(at.node) ? result_read_struct(at, f->inner, place, err) : 0;
     case IS_LIST:
         return read_list(at, f, into, err);
     case IS_MAP:
-        return read_map(at, f, into, err);
+        return read_map(at, NULL, f, into, err);
+    case IS_MEMBERS:
+        return read_members(at, NULL, f, into, err);
     case IS_TEXTS:
         return read_texts(at, f, into, err);
     case IS_NODE:
-        store_pointer(f, into, at.node);
-        return 0;
+    case IS_TREE:
+    case IS_ARRAY:
+        return read_node(at, f, into, err);
     default:
         return read_figure(at, f->kind, place, err);
     }
 }
 
-/* A path is made only where there is something to look at: a large result has a million members. */
-static int read_field(struct json_at object, const struct field *f, void *into, struct error *err)
+/* `fields`: of the whole struct. A path is made only where there is something to look at: a large result has a million
+ * members. */
+static int read_field(struct json_at object, const struct field *fields, const struct field *f, void *into,
+                      struct error *err)
 {
     if (f->kind == IS_SELF)
         store_pointer(f, into, object.node);
     else if (f->kind == IS_OWN_KEY)
         store_pointer(f, into, object.node->string);
+    else if (f->kind == IS_OTHER_OBJECTS)
+        return read_map(object, fields, f, into, err);
+    else if (f->kind == IS_OTHER_MEMBERS)
+        return read_members(object, fields, f, into, err);
+    else if (f->kind == IS_NAMED)
+        return 0;
     else if (f->needed || tree_member(object.node, f->key))
         return read_value(json_member(object, f->key), f, into, err);
     return 0;
 }
 
-static int read_struct(struct json_at at, const struct field *fields, void *into, struct error *err)
+int result_read_struct(struct json_at at, const struct field *fields, void *into, struct error *err)
 {
     int code = cJSON_IsObject(at.node) ? 0 : json_expected(at, err, "an object");
     for (const struct field *f = fields; f->key && code == 0; f++)
-        code = read_field(at, f, into, err);
+        code = read_field(at, fields, f, into, err);
     return code;
+}
+
+static bool is_list(enum field_kind kind)
+{
+    return kind >= IS_LIST && kind <= IS_OTHER_MEMBERS;
 }
 
 void result_free_lists(const struct field *fields, void *into)
 {
     for (const struct field *f = fields; f->key; f++) {
-        bool list = f->kind == IS_LIST || f->kind == IS_MAP || f->kind == IS_TEXTS;
         if (f->kind == IS_OBJECT)
             result_free_lists(f->inner, place_of(f, into));
-        if (!list || !pointer_at(f, into))
+        if (!is_list(f->kind) || !pointer_at(f, into))
             continue;
         char *elements = (char *)(uintptr_t)pointer_at(f, into);
         for (size_t i = 0; f->inner && i < count_at(f, into); i++)
@@ -334,7 +390,7 @@ static int finish_cell(struct result_cell *cell, bool thin, struct error *err)
 static int fill(struct result *r, const char *source, struct error *err)
 {
     result_clear(result_fields, r);
-    int code = read_struct(json_root(r->json, source), result_fields, r, err);
+    int code = result_read_struct(json_root(r->json, source), result_fields, r, err);
     for (size_t i = 0; i < r->n_cells && code == 0; i++)
         code = finish_cell(&r->cells[i], r->thin, err);
     return code;

@@ -1,7 +1,7 @@
 /*
  * result.h - a result as structs: what a result.json or a journal says, read and checked once, for everything that
- * shows or exports it. What has no struct here is the configuration and the environment of a run, which compare/ sets
- * beside another's member by member.
+ * shows or exports it. The configuration and the environment of a run, which compare/ sets beside another's, are in
+ * run_info.h.
  *
  * Numbers are doubles: NaN is a figure that is not known, or not there. Texts are never NULL: "" is one that is not
  * there. Both point into, or were read from, the JSON that the result owns.
