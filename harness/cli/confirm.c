@@ -15,14 +15,13 @@
 #include "base/file.h"
 #include "report/source.h"
 #include "record/journal.h"
-#include "base/tree.h"
 #include "run/run_spec.h"
 
 #define NAMES_MAX 1000
 
 static int read_config(const struct side *fresh, struct config *out, struct error *err)
 {
-    const cJSON *config = tree_member(fresh->run, "config");
+    const cJSON *config = fresh->run.config.json;
     char *text = config ? json_print(config, false) : NULL;
     if (!text)
         return error_set(err, EXIT_CODE_DATA, "%s: no config in its journal", fresh->path);
@@ -191,7 +190,7 @@ static int fill(const struct compare_runs *runs, bool resume, struct confirm *ou
 int confirm_prepare(const struct compare_runs *runs, bool resume, struct confirm *out, struct error *err)
 {
     memset(out, 0, sizeof *out);
-    out->device = tree_text(runs->fresh.run, "device");
+    out->device = runs->fresh.run.device;
     out->lock = -1;
     snprintf(out->made.path, sizeof out->made.path, "%s", runs->fresh.path);
     if (lock_run(runs->fresh.path, &out->lock, err))

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "compare/rows.h"
-#include "base/tree.h"
 #include "stats/interval.h"
 
 /* ---- what counts as a loss ---- */
@@ -100,7 +99,7 @@ static int refuse(const struct provenance *differences, const char *what, struct
 
 static int refuse_paper(const struct side *side, struct error *err)
 {
-    if (strcmp(tree_text(tree_member(side->run, "config"), "protocol"), "paper") != 0)
+    if (strcmp(side->run.config.protocol, "paper") != 0)
         return 0;
     return error_set(err, EXIT_CODE_INCOMPARABLE, "%s: measured with --protocol paper, which has no groups to test",
                      side->path);
@@ -178,33 +177,44 @@ size_t compare_suspects(const struct compare_runs *c)
 }
 
 /* What is not here and was in NEW, "name: reason", joined by "; ". Runs of old say it in their cells alone. */
-static void tell_unavailable(const struct side *fresh, const cJSON *env, char *out, size_t capacity)
+static void tell_unavailable(const struct side *fresh, const struct env_info *env, char *out, size_t capacity)
 {
-    const cJSON *one, *then = tree_member(fresh->env, "unavailable");
+    const struct env_info *then = &fresh->env;
     size_t used = 0;
     out[0] = '\0';
-    tree_each(one, tree_member(env, "unavailable"))
-    {
-        if (used >= capacity || tree_member(then, one->string) || side_was_absent(&fresh->cells[0], one->string))
+    for (size_t i = 0; i < env->n_unavailable && used < capacity; i++) {
+        const struct result_member *one = &env->unavailable[i];
+        if (result_member_find(then->unavailable, then->n_unavailable, one->name) ||
+            side_was_absent(&fresh->cells[0], one->name))
             continue;
-        int more = snprintf(out + used, capacity - used, "%s%s: %s", used ? "; " : "", one->string,
-                            cJSON_IsString(one) ? one->valuestring : "");
+        int more = snprintf(out + used, capacity - used, "%s%s: %s", used ? "; " : "", one->name,
+                            cJSON_IsString(one->json) ? one->json->valuestring : "");
         used += more > 0 ? (size_t)more : 0;
     }
 }
 
-int compare_check_again(const struct compare_runs *c, const cJSON *env, struct error *err)
+static int check_loaded(const struct compare_runs *c, const struct env_info *env, struct error *err)
 {
     static const char what[] = "the suspects cannot be measured again as NEW was";
     struct provenance differences;
     char missing[500];
-    provenance_compare_loaded(c->fresh.env, env, &differences);
+    provenance_compare_loaded(&c->fresh.env, env, &differences);
     if (differences.n == 0)
         return 0;
     tell_unavailable(&c->fresh, env, missing, sizeof missing);
     if (!missing[0])
         return refuse(&differences, what, err);
     return error_set(err, EXIT_CODE_INCOMPARABLE, "%s; not here: %s", what, missing);
+}
+
+int compare_check_again(const struct compare_runs *c, const cJSON *env, struct error *err)
+{
+    struct env_info loaded;
+    int code = env_info_read(json_root(env, "the worker's environment"), &loaded, err);
+    if (!code)
+        code = check_loaded(c, &loaded, err);
+    env_info_free(&loaded);
+    return code;
 }
 
 int compare_confirm(struct compare_runs *c, const char *path, bool force, struct error *err)

@@ -39,7 +39,7 @@ struct compare_row {
 };
 
 struct compare_runs {
-    struct side base, fresh, confirm; /* confirm.run is NULL before compare_confirm */
+    struct side base, fresh, confirm; /* confirm.path is "" before compare_confirm */
     struct provenance differences;    /* empty unless forced */
     struct compare_row *rows;         /* owned; worst first */
     size_t n_rows;
@@ -66,7 +66,8 @@ double compare_delta_wanted(enum mode mode);
 size_t compare_suspects(const struct compare_runs *c);
 
 /* Whether what a worker has loaded, its `env`, is what NEW was measured with: asked before the suspects are measured
- * again. EXIT_CODE_INCOMPARABLE with what could not be loaded or is another one. */
+ * again. EXIT_CODE_INCOMPARABLE with what could not be loaded or is another one, EXIT_CODE_DATA for what is no `env`.
+ */
 int compare_check_again(const struct compare_runs *c, const cJSON *env, struct error *err);
 
 /* Judges the suspects again, BASE against the run at `path`, as a family of their own; a suspect that is not in it

@@ -15,13 +15,12 @@
 static cJSON *side_to_json(const struct side *s)
 {
     struct tree t = tree_begin();
-    const cJSON *device = tree_member(s->env, "device");
     tree_put_text(&t, "path", s->path);
-    tree_put_text(&t, "started", tree_text(s->run, "started"));
-    tree_put_text(&t, "commit", tree_text(tree_member(s->run, "build"), "commit"));
-    tree_put_text(&t, "config_hash", tree_text(s->run, "config_hash"));
-    tree_put_text(&t, "device", tree_text(device, "name"));
-    tree_put_text(&t, "driver", tree_text(device, "driver"));
+    tree_put_text(&t, "started", s->run.started);
+    tree_put_text(&t, "commit", s->run.build.commit);
+    tree_put_text(&t, "config_hash", s->run.config_hash);
+    tree_put_text(&t, "device", s->env.device.name);
+    tree_put_text(&t, "driver", s->env.device.driver);
     tree_put(&t, "complete", cJSON_CreateBool(s->complete));
     return tree_finish(&t);
 }
@@ -110,7 +109,7 @@ static cJSON *to_json(const struct compare_runs *c)
     put_outcome(&t, &line);
     tree_put(&t, "base", side_to_json(&c->base));
     tree_put(&t, "new", side_to_json(&c->fresh));
-    if (c->confirm.run)
+    if (c->confirm.path[0])
         tree_put(&t, "confirm", side_to_json(&c->confirm));
     tree_put(&t, "delta", by_mode(c->delta));
     tree_put(&t, "aa_scatter", by_mode(c->aa_scatter));

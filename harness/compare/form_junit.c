@@ -129,7 +129,7 @@ static void add_suite(struct text *out, const struct compare_runs *c, const stru
         text_add(&name, "%s, not compared", mode_names[rows[0]->mode]);
     text_add(out, "  <testsuite");
     add_attribute(out, "name", name.bytes ? name.bytes : "");
-    add_attribute(out, "timestamp", tree_text(c->fresh.run, "started"));
+    add_attribute(out, "timestamp", c->fresh.run.started);
     add_suite_totals(out, counts, n);
     for (size_t i = 0; i < n; i++)
         add_case(out, rows[i]);

@@ -1,17 +1,16 @@
 /*
  * provenance.c - compares two runs' environments member by member and says which differences forbid a comparison.
- * Relies on base/text_diff.h. Called by compare.c.
+ * Relies on result/run_info.h and base/text_diff.h. Called by compare.c.
  */
 #include "compare/provenance.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text_diff.h"
 #include "base/tree.h"
-
-#define TABLES "tuned" /* among the libraries: the tables by name */
 
 #define VALUE_MAX 90 /* bytes of a value in a line; a longer one is told by what it is */
 #define LABEL_MAX 80
@@ -88,82 +87,87 @@ static void compare_nodes(struct provenance *out, const char *what, const cJSON 
 /* ---- tuning tables ---- */
 
 /* Told by the commit that searched the table, and by its own hash where that commit is the same. */
-static void describe_table(const cJSON *table, const char *key, char out[VALUE_MAX + 1])
+static void describe_table(const struct result_table *table, bool by_hash, char out[VALUE_MAX + 1])
 {
-    const char *name = tree_text(table, key);
+    const char *name = !table ? "" : by_hash ? table->hash : table->commit;
     if (!table)
         snprintf(out, VALUE_MAX + 1, "none");
     else
-        snprintf(out, VALUE_MAX + 1, "%s %.*s", strcmp(key, "hash") == 0 ? "hash" : "of", SHORT_HASH,
-                 name[0] ? name : "unknown");
+        snprintf(out, VALUE_MAX + 1, "%s %.*s", by_hash ? "hash" : "of", SHORT_HASH, name[0] ? name : "unknown");
 }
 
-static void compare_table(struct provenance *out, const char *name, const cJSON *base, const cJSON *fresh)
+/* Two of one name, or NULL where a side has none. */
+static void compare_table(struct provenance *out, const struct result_table *base, const struct result_table *fresh)
 {
     char label[LABEL_MAX], a[VALUE_MAX + 1], b[VALUE_MAX + 1];
-    if ((!base && !fresh) || cJSON_Compare(base, fresh, true))
+    if (base && fresh && cJSON_Compare(base->json, fresh->json, true))
         return;
-    bool same = strcmp(tree_text(base, "commit"), tree_text(fresh, "commit")) == 0;
-    const char *key = same ? "hash" : "commit";
-    snprintf(label, sizeof label, "tuning table %.40s", name);
-    describe_table(base, key, a);
-    describe_table(fresh, key, b);
+    bool same = strcmp(base ? base->commit : "", fresh ? fresh->commit : "") == 0;
+    snprintf(label, sizeof label, "tuning table %.40s", base ? base->name : fresh->name);
+    describe_table(base, same, a);
+    describe_table(fresh, same, b);
     add(out, label, a, b);
 }
 
-static void compare_tables(struct provenance *out, const cJSON *base, const cJSON *fresh)
+static void compare_tables(struct provenance *out, const struct env_info *base, const struct env_info *fresh)
 {
-    const cJSON *one;
-    tree_each(one, base) compare_table(out, one->string, one, tree_member(fresh, one->string));
-    tree_each(one, fresh)
-    {
-        if (!tree_member(base, one->string))
-            compare_table(out, one->string, NULL, one);
-    }
+    const struct result_libraries *ours = &base->libraries, *theirs = &fresh->libraries;
+    for (size_t i = 0; i < ours->n_tables; i++)
+        compare_table(out, &ours->tables[i], env_info_table(fresh, ours->tables[i].name));
+    for (size_t i = 0; i < theirs->n_tables; i++)
+        if (!env_info_table(base, theirs->tables[i].name))
+            compare_table(out, NULL, &theirs->tables[i]);
 }
 
-/* ---- members by name ---- */
+/* ---- values ---- */
 
-struct named_key {
-    const char *key, *name;
-};
-
-static void compare_members(struct provenance *out, const struct named_key *keys, const cJSON *base, const cJSON *fresh)
+/* Told as their JSON; takes both over. NULL is one that is not there. */
+static void compare_values(struct provenance *out, const char *what, cJSON *base, cJSON *fresh)
 {
-    for (size_t i = 0; keys[i].key; i++)
-        compare_nodes(out, keys[i].name, tree_member(base, keys[i].key), tree_member(fresh, keys[i].key));
+    compare_nodes(out, what, base, fresh);
+    cJSON_Delete(base);
+    cJSON_Delete(fresh);
+}
+
+static void compare_texts(struct provenance *out, const char *what, const char *base, const char *fresh)
+{
+    compare_values(out, what, base[0] ? cJSON_CreateString(base) : NULL, fresh[0] ? cJSON_CreateString(fresh) : NULL);
+}
+
+static void compare_numbers(struct provenance *out, const char *what, double base, double fresh)
+{
+    compare_values(out, what, isnan(base) ? NULL : cJSON_CreateNumber(base),
+                   isnan(fresh) ? NULL : cJSON_CreateNumber(fresh));
 }
 
 /* ---- device and libraries ---- */
 
-static void compare_device(struct provenance *out, const cJSON *base, const cJSON *fresh)
+static void compare_device(struct provenance *out, const struct env_info *base, const struct env_info *fresh)
 {
-    static const struct named_key keys[] = {{"kind", "device kind"}, {"name", "device"},
-                                            {"driver", "driver"},    {"power_limit_mw", "power limit (mW)"},
-                                            {"threads", "threads"},  {NULL, NULL}};
-    compare_members(out, keys, base, fresh);
+    const struct result_machine *a = &base->device, *b = &fresh->device;
+    compare_texts(out, "device kind", a->kind, b->kind);
+    compare_texts(out, "device", a->name, b->name);
+    compare_texts(out, "driver", a->driver, b->driver);
+    compare_nodes(out, "power limit (mW)", a->power_limit_mw, b->power_limit_mw);
+    compare_numbers(out, "threads", a->threads, b->threads);
 }
 
-/* Digests tell builds of plugins and kernels apart, and paths machines; neither says that a library is another one. */
-static bool is_version(const cJSON *member)
+static const cJSON *version_of(const struct result_library *library, const char *name)
 {
-    static const char *const others[] = {"plugin_digest", "plugin_name", "set", "kernels", "path", "blas_mapped"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(member->string, others[i]) == 0)
-            return false;
-    return true;
+    return library ? result_member_find(library->versions, library->n_versions, name) : NULL;
 }
 
 /* Versions that `from` names, against `to`; those that both name are compared in the first direction only. */
-static void compare_library(struct provenance *out, const cJSON *from, const cJSON *to, bool forward)
+static void compare_library(struct provenance *out, const struct result_library *from, const struct result_library *to,
+                            bool forward)
 {
-    const cJSON *member;
-    tree_each(member, from)
-    {
-        const cJSON *other = tree_member(to, member->string);
-        if (!is_version(member) || (other && !forward))
-            continue;
-        compare_nodes(out, member->string, forward ? member : other, forward ? other : member);
+    for (size_t i = 0; i < from->n_versions; i++) {
+        const struct result_member *one = &from->versions[i];
+        const cJSON *other = version_of(to, one->name);
+        if (forward)
+            compare_nodes(out, one->name, one->json, other);
+        else if (!other)
+            compare_nodes(out, one->name, NULL, one->json);
     }
 }
 
@@ -176,7 +180,7 @@ static bool is_of_family(const char *contender, const char *family)
 
 static bool judges(const struct side *side, const char *family)
 {
-    bool asked = cJSON_GetArraySize(tree_member(tree_member(side->run, "config"), "candidates")) > 0;
+    bool asked = side->run.config.n_candidates > 0;
     for (size_t i = 0; asked && i < side->n_cells; i++)
         for (size_t j = 0; j < side->cells[i].n_candidates; j++)
             if (is_of_family(side->cells[i].candidates[j].name, family))
@@ -185,26 +189,22 @@ static bool judges(const struct side *side, const char *family)
 }
 
 /* A plugin that is being judged moves no reference: it may be of another version, or be there on one side only. */
-static bool is_judged_plugin(const struct side *base, const struct side *fresh, const cJSON *library)
+static bool is_judged_plugin(const struct side *base, const struct side *fresh, const struct result_library *library)
 {
-    bool plugin = tree_member(library, "plugin_digest") && !tree_member(library, "kernels");
-    return plugin && (judges(base, library->string) || judges(fresh, library->string));
+    bool plugin = library->plugin_digest && !library->kernels;
+    return plugin && (judges(base, library->name) || judges(fresh, library->name));
 }
 
 static void compare_libraries(struct provenance *out, const struct side *base, const struct side *fresh)
 {
-    const cJSON *library, *ours = tree_member(base->env, "libraries"), *theirs = tree_member(fresh->env, "libraries");
-    tree_each(library, ours)
-    {
-        if (strcmp(library->string, TABLES) != 0 && !is_judged_plugin(base, fresh, library))
-            compare_library(out, library, tree_member(theirs, library->string), true);
-    }
-    tree_each(library, theirs)
-    {
-        if (strcmp(library->string, TABLES) != 0 && !is_judged_plugin(base, fresh, library))
-            compare_library(out, library, tree_member(ours, library->string), false);
-    }
-    compare_tables(out, tree_member(ours, TABLES), tree_member(theirs, TABLES));
+    const struct result_libraries *ours = &base->env.libraries, *theirs = &fresh->env.libraries;
+    for (size_t i = 0; i < ours->n; i++)
+        if (!is_judged_plugin(base, fresh, &ours->list[i]))
+            compare_library(out, &ours->list[i], env_info_library(&fresh->env, ours->list[i].name), true);
+    for (size_t i = 0; i < theirs->n; i++)
+        if (!is_judged_plugin(base, fresh, &theirs->list[i]))
+            compare_library(out, &theirs->list[i], env_info_library(&base->env, theirs->list[i].name), false);
+    compare_tables(out, &base->env, &fresh->env);
 }
 
 /* ---- what was asked for ---- */
@@ -216,35 +216,22 @@ static const char *base_name(const char *path)
 }
 
 /* Baselines by file name: each side may have been built in a directory of its own. */
-static cJSON *file_names(const cJSON *names)
+static cJSON *file_names(const struct result_config *config)
 {
     cJSON *out = cJSON_CreateArray();
-    const cJSON *name;
-    cJSON_ArrayForEach(name, names)
-    {
-        if (out && cJSON_IsString(name) && !tree_append(out, cJSON_CreateString(base_name(name->valuestring))))
+    for (size_t i = 0; i < config->n_baselines && out; i++)
+        if (!tree_append(out, cJSON_CreateString(base_name(config->baselines[i]))))
             out = NULL;
-    }
     return out;
-}
-
-static void compare_baselines(struct provenance *out, const cJSON *base, const cJSON *fresh)
-{
-    cJSON *a = file_names(tree_member(base, "baselines"));
-    cJSON *b = file_names(tree_member(fresh, "baselines"));
-    compare_nodes(out, "baselines", a, b);
-    cJSON_Delete(a);
-    cJSON_Delete(b);
 }
 
 /* What "native" is on the device of the run. */
 static const char *dtype_of(const struct side *s)
 {
-    const char *dtype = tree_text(tree_member(s->run, "config"), "dtype");
+    const char *dtype = s->run.config.dtype;
     if (strcmp(dtype, "native") != 0)
         return dtype;
-    bool on_cpu = strcmp(tree_text(tree_member(s->env, "device"), "kind"), "cpu") == 0;
-    return dtype_names[on_cpu ? CUDAL2_F32 : CUDAL2_F16];
+    return dtype_names[strcmp(s->env.device.kind, "cpu") == 0 ? CUDAL2_F32 : CUDAL2_F16];
 }
 
 static void compare_dtypes(struct provenance *out, const struct side *base, const struct side *fresh)
@@ -253,21 +240,19 @@ static void compare_dtypes(struct provenance *out, const struct side *base, cons
         add(out, "dtype", dtype_of(base), dtype_of(fresh));
 }
 
-static void compare_config(struct provenance *out, const cJSON *base, const cJSON *fresh)
+static void compare_config(struct provenance *out, const struct result_config *base, const struct result_config *fresh)
 {
-    static const struct named_key keys[] = {{"protocol", "protocol"},
-                                            {"modes", "modes"},
-                                            {"timing", "headline timing asked for"},
-                                            {"accumulate", "accumulate types"},
-                                            {"layouts", "layouts"},
-                                            {"server", "server mode"},
-                                            {"offline", "offline mode"},
-                                            {"overlap", "overlap of launches"},
-                                            {"workspace_bytes", "workspace_bytes"},
-                                            {"tune", "tuning"},
-                                            {NULL, NULL}};
-    compare_members(out, keys, base, fresh);
-    compare_baselines(out, base, fresh);
+    compare_texts(out, "protocol", base->protocol, fresh->protocol);
+    compare_nodes(out, "modes", base->modes, fresh->modes);
+    compare_nodes(out, "headline timing asked for", base->timing, fresh->timing);
+    compare_nodes(out, "accumulate types", base->accumulate, fresh->accumulate);
+    compare_nodes(out, "layouts", base->layouts, fresh->layouts);
+    compare_nodes(out, "server mode", base->server, fresh->server);
+    compare_nodes(out, "offline mode", base->offline, fresh->offline);
+    compare_texts(out, "overlap of launches", base->overlap, fresh->overlap);
+    compare_numbers(out, "workspace_bytes", base->workspace_bytes, fresh->workspace_bytes);
+    compare_nodes(out, "tuning", base->tune, fresh->tune);
+    compare_values(out, "baselines", file_names(base), file_names(fresh));
 }
 
 /* The timing that really was the headline: a device may offer less than was asked for. */
@@ -289,73 +274,69 @@ static void compare_headlines(struct provenance *out, const struct side *base, c
 void provenance_compare(const struct side *base, const struct side *fresh, struct provenance *out)
 {
     *out = (struct provenance){.names = {"BASE", "NEW"}};
-    compare_device(out, tree_member(base->env, "device"), tree_member(fresh->env, "device"));
+    compare_device(out, &base->env, &fresh->env);
     compare_libraries(out, base, fresh);
-    compare_config(out, tree_member(base->run, "config"), tree_member(fresh->run, "config"));
+    compare_config(out, &base->run.config, &fresh->run.config);
     compare_dtypes(out, base, fresh);
     compare_headlines(out, base, fresh);
 }
 
-static void compare_loaded(struct provenance *out, const char *name, const cJSON *fresh, const cJSON *again)
+/* ---- measured again ---- */
+
+/* Two of one name, or NULL where a side has none. */
+static void compare_loaded(struct provenance *out, const struct result_library *fresh,
+                           const struct result_library *again)
 {
     char what[80];
-    snprintf(what, sizeof what, "plugins and libraries (%.50s)", name);
-    compare_nodes(out, what, fresh, again);
+    snprintf(what, sizeof what, "plugins and libraries (%.50s)", fresh ? fresh->name : again->name);
+    compare_nodes(out, what, fresh ? fresh->json : NULL, again ? again->json : NULL);
 }
 
 /* Only suspects are measured again: of the tuning tables that NEW asked, those for other modes and accumulate types may
  * be missing, and one that is there must be the same. */
-static void compare_libraries_again(struct provenance *out, const cJSON *fresh, const cJSON *again)
+void provenance_compare_loaded(const struct env_info *fresh, const struct env_info *again, struct provenance *out)
 {
-    const cJSON *one;
-    tree_each(one, fresh)
-    {
-        if (strcmp(one->string, TABLES) != 0)
-            compare_loaded(out, one->string, one, tree_member(again, one->string));
-    }
-    tree_each(one, again)
-    {
-        if (strcmp(one->string, TABLES) != 0 && !tree_member(fresh, one->string))
-            compare_loaded(out, one->string, NULL, one);
-    }
-    tree_each(one, tree_member(again, TABLES))
-        compare_table(out, one->string, tree_member(tree_member(fresh, TABLES), one->string), one);
-}
-
-void provenance_compare_loaded(const cJSON *fresh, const cJSON *again, struct provenance *out)
-{
+    const struct result_libraries *ours = &fresh->libraries, *theirs = &again->libraries;
     *out = (struct provenance){.names = {"NEW", "the second look"}};
-    compare_device(out, tree_member(fresh, "device"), tree_member(again, "device"));
-    compare_libraries_again(out, tree_member(fresh, "libraries"), tree_member(again, "libraries"));
+    compare_device(out, fresh, again);
+    for (size_t i = 0; i < ours->n; i++)
+        compare_loaded(out, &ours->list[i], env_info_library(again, ours->list[i].name));
+    for (size_t i = 0; i < theirs->n; i++)
+        if (!env_info_library(fresh, theirs->list[i].name))
+            compare_loaded(out, NULL, &theirs->list[i]);
+    for (size_t i = 0; i < theirs->n_tables; i++)
+        compare_table(out, env_info_table(fresh, theirs->tables[i].name), &theirs->tables[i]);
 }
 
 void provenance_compare_again(const struct side *fresh, const struct side *again, struct provenance *out)
 {
-    provenance_compare_loaded(fresh->env, again->env, out);
+    provenance_compare_loaded(&fresh->env, &again->env, out);
     compare_headlines(out, fresh, again);
 }
 
-static bool code_differs(const cJSON *base, const cJSON *fresh)
+/* ---- other code ---- */
+
+static bool both_differ(const cJSON *a, const cJSON *b)
 {
-    static const char *const keys[] = {"plugin_digest", "set", "kernels"};
-    bool differs = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const cJSON *a = tree_member(base, keys[i]), *b = tree_member(fresh, keys[i]);
-        differs |= a && b && !cJSON_Compare(a, b, true);
-    }
-    return differs;
+    return a && b && !cJSON_Compare(a, b, true);
+}
+
+static bool code_differs(const struct result_library *base, const struct result_library *fresh)
+{
+    return base && (both_differ(base->plugin_digest, fresh->plugin_digest) || both_differ(base->set, fresh->set) ||
+                    both_differ(base->kernels, fresh->kernels));
 }
 
 void provenance_changed_code(const struct side *base, const struct side *fresh, char *out, size_t capacity)
 {
-    const cJSON *library, *ours = tree_member(base->env, "libraries");
+    const struct result_libraries *theirs = &fresh->env.libraries;
     size_t used = 0;
     out[0] = '\0';
-    tree_each(library, tree_member(fresh->env, "libraries"))
-    {
-        if (used >= capacity || !code_differs(tree_member(ours, library->string), library))
+    for (size_t i = 0; i < theirs->n && used < capacity; i++) {
+        const char *name = theirs->list[i].name;
+        if (!code_differs(env_info_library(&base->env, name), &theirs->list[i]))
             continue;
-        int more = snprintf(out + used, capacity - used, "%s%s", used ? ", " : "", library->string);
+        int more = snprintf(out + used, capacity - used, "%s%s", used ? ", " : "", name);
         used += more > 0 ? (size_t)more : 0;
     }
 }

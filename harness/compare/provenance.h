@@ -29,7 +29,7 @@ void provenance_compare(const struct side *base, const struct side *fresh, struc
 void provenance_compare_again(const struct side *fresh, const struct side *again, struct provenance *out);
 
 /* The same before anything is measured: the environments alone. */
-void provenance_compare_loaded(const cJSON *fresh, const cJSON *again, struct provenance *out);
+void provenance_compare_loaded(const struct env_info *fresh, const struct env_info *again, struct provenance *out);
 
 /* Names, joined by ", ", of the plugins and kernel sets that both sides loaded and whose code differs. That is what a
  * comparison is for, and no reason against it. */

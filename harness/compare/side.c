@@ -1,6 +1,6 @@
 /*
- * side.c - reads one run's journal into cells and group values. Relies on record/journal.h and report/source.h. Called
- * by compare.c, provenance.c and rows.c.
+ * side.c - reads one run's journal into cells and group values. Relies on record/journal.h, result/run_info.h and
+ * report/source.h. Called by compare.c, provenance.c and rows.c.
  */
 #include "compare/side.h"
 
@@ -14,14 +14,36 @@
 #include "report/source.h"
 #include "record/journal.h"
 #include "result/result.h"
-#include "base/tree.h"
 
 /* ---- the journal's lines ---- */
 
-static int keep(cJSON **place, struct json_at data, struct error *err)
+/* *data is the copy from here on, and may be pointed into. */
+static int keep(cJSON **place, struct json_at *data, struct error *err)
 {
-    *place = cJSON_Duplicate(data.node, true);
-    return *place ? 0 : error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", data.source);
+    *place = cJSON_Duplicate(data->node, true);
+    data->node = *place;
+    return *place ? 0 : error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", data->source);
+}
+
+/* No run of this program writes a line that its readers refuse. */
+static int say_what_to_do(int code, struct error *err)
+{
+    size_t used = strlen(err->text);
+    if (code == EXIT_CODE_DATA)
+        snprintf(err->text + used, sizeof err->text - used, "; the journal was edited, or is no run's: measure again");
+    return code;
+}
+
+static int keep_run(struct side *s, struct json_at data, struct error *err)
+{
+    int code = keep(&s->run_line, &data, err);
+    return code ? code : say_what_to_do(run_info_read(data, &s->run, err), err);
+}
+
+static int keep_env(struct side *s, struct json_at data, struct error *err)
+{
+    int code = keep(&s->first_env, &data, err);
+    return code ? code : say_what_to_do(env_info_read(data, &s->env, err), err);
 }
 
 static int add_aa(struct side *s, enum mode mode, double value)
@@ -84,12 +106,12 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
 {
     struct side *s = context;
     bool is_run = strcmp(kind, "run") == 0;
-    if (is_run == (s->run != NULL))
+    if (is_run == (s->run_line != NULL))
         return json_fail(data, err, is_run ? "a second \"run\" line" : "a journal begins with a \"run\" line");
     if (is_run)
-        return keep(&s->run, data, err);
+        return keep_run(s, data, err);
     if (strcmp(kind, "env") == 0)
-        return s->env ? 0 : keep(&s->env, data, err);
+        return s->first_env ? 0 : keep_env(s, data, err);
     if (strcmp(kind, "cell") == 0)
         return visit_cell(s, data, err);
     s->complete |= strcmp(kind, "end") == 0;
@@ -113,11 +135,11 @@ static int check_belongs(const struct side *s, const char *journal, const struct
     const char *other = NULL;
     if (!result)
         return 0;
-    if (strcmp(result->run.started, tree_text(s->run, "started")) != 0)
+    if (strcmp(result->run.started, s->run.started) != 0)
         other = "started";
-    else if (strcmp(result->run.plan_hash, tree_text(s->run, "plan_hash")) != 0)
+    else if (strcmp(result->run.plan_hash, s->run.plan_hash) != 0)
         other = "plan_hash";
-    else if (strcmp(result->run.seed, tree_text(s->run, "seed")) != 0)
+    else if (strcmp(result->run.seed, s->run.seed) != 0)
         other = "seed";
     return other ? error_set(err, EXIT_CODE_DATA, "%s: the journal beside it, %s, is of another run (%s differs)",
                              s->path, journal, other)
@@ -133,7 +155,7 @@ static int by_key(const void *a, const void *b)
 
 static int check_cells(struct side *s, struct error *err)
 {
-    if (!s->run)
+    if (!s->run_line)
         return error_set(err, EXIT_CODE_DATA, "%s: no \"run\" line: not a journal, or nothing was measured", s->path);
     if (s->n_cells == 0)
         return error_set(err, EXIT_CODE_DATA, "%s: no cell was measured", s->path);
@@ -149,6 +171,8 @@ int side_read(const char *path, struct side *out, struct error *err)
     struct source journal;
     struct result *result = NULL;
     *out = (struct side){0};
+    run_info_clear(&out->run);
+    env_info_clear(&out->env);
     snprintf(out->path, sizeof out->path, "%s", path);
     int code = find_journal(path, &journal, &result, err);
     if (!code)
@@ -170,8 +194,10 @@ void side_free(struct side *s)
     for (size_t i = 0; i < s->n_cells; i++)
         side_cell_free(&s->cells[i]);
     free(s->cells);
-    cJSON_Delete(s->run);
-    cJSON_Delete(s->env);
+    run_info_free(&s->run);
+    env_info_free(&s->env);
+    cJSON_Delete(s->run_line);
+    cJSON_Delete(s->first_env);
     activity_book_free(&s->book);
     for (int mode = 0; mode < MODE_COUNT; mode++)
         free(s->aa[mode].values);

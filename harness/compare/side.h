@@ -6,6 +6,7 @@
 
 #include "record/activity.h"
 #include "record/record.h"
+#include "result/run_info.h"
 
 #include <limits.h>
 
@@ -49,8 +50,10 @@ struct side_cell {
 };
 
 struct side {
-    char path[PATH_MAX]; /* as given */
-    cJSON *run, *env;    /* owned; the journal's `run` and its first `env` */
+    char path[PATH_MAX];         /* as given; "": not read */
+    cJSON *run_line, *first_env; /* owned; the journal's, which `run` and `env` point into */
+    struct run_info run;
+    struct env_info env; /* clear where the journal has none */
     struct activity_book book;
     struct side_cell *cells; /* owned; sorted by key */
     size_t n_cells, capacity;

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/plain.h"
-#include "base/tree.h"
 #include "stats/interval.h"
 
 void compare_headline(const struct compare_runs *c, struct error *line)
@@ -21,9 +20,7 @@ void compare_headline(const struct compare_runs *c, struct error *line)
 
 void compare_describe_side(struct text *out, const struct side *s)
 {
-    const char *commit = tree_text(tree_member(s->run, "build"), "commit");
-    const char *started = tree_text(s->run, "started");
-    const cJSON *device = tree_member(s->env, "device");
+    const char *commit = s->run.build.commit;
     plain_add(out, s->path);
     text_add(out, " (");
     if (commit[0]) {
@@ -32,9 +29,9 @@ void compare_describe_side(struct text *out, const struct side *s)
         out->failed |= !plain;
         free(plain);
     }
-    plain_add(out, started);
+    plain_add(out, s->run.started);
     text_add(out, ", ");
-    plain_add(out, tree_text(device, "name"));
+    plain_add(out, s->env.device.name);
     text_add(out, "%s)", s->complete ? "" : ", not complete");
 }
 
@@ -140,7 +137,7 @@ void compare_describe_notes(struct text *out, const struct compare_runs *c, cons
                  before, powerless, c->family);
     describe_raised_delta(out, c, before);
     describe_blunt(out, c, before);
-    if (c->confirm.run) {
+    if (c->confirm.path[0]) {
         text_add(out, "%s%zu of these were measured again, and are judged by ", before, count_remeasured(c));
         add_note(out, "", "", c->confirm.path);
     } else if (compare_suspects(c) > 0)
