@@ -14,7 +14,7 @@
 #define DAY_SECONDS 86400.0
 
 const struct config_field config_fields[] = {
-    {"", "workspace_bytes", FIELD_BYTES, AT(workspace_bytes), 0, 1048576 * MIB, 64 * MIB, NULL,
+    {"", "workspace_bytes", FIELD_BYTES, AT(workspace_bytes), 0, 1048576 * MIB, 512 * MIB, NULL,
      "Workspace that contenders may use, shared by all."},
     {"", "protocol", FIELD_CHOICE, AT(protocol), 0, 0, PROTOCOL_ADAPTIVE, protocol_names,
      "adaptive: blocks until the stop rule is met; paper: the fixed times of the CUDA-L2 paper."},

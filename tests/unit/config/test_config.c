@@ -76,7 +76,7 @@ static void test_defaults(void **state)
     assert_true(c.gap.mean_ns == 2e6);
     assert_int_equal(c.cache[MODE_OFFLINE], CACHE_WARM);
     assert_int_equal(c.cache[MODE_SERVER], CACHE_WARM);
-    assert_int_equal(c.workspace_bytes, 67108864);
+    assert_int_equal(c.workspace_bytes, 536870912);
     assert_int_equal(c.stop.min_blocks, 32);
     assert_int_equal(c.stop.look_every, 8);
     assert_int_equal(c.stop.max_blocks, 256);
