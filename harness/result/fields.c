@@ -324,14 +324,21 @@ const struct field result_cells_fields[] = {{.key = "cells",
 
 static const struct field build[] = {FIELD(IS_TEXT, result_build, commit), END};
 
-static const struct field config[] = {
-    FIELD(IS_TEXT, result_config, protocol),         FIELD(IS_TEXT, result_config, dtype),
-    FIELD(IS_TEXT, result_config, overlap),          FIELD(IS_NODE, result_config, timing),
-    FIELD(IS_ARRAY, result_config, modes),           FIELD(IS_ARRAY, result_config, accumulate),
-    FIELD(IS_ARRAY, result_config, layouts),         FIELD(IS_TREE, result_config, server),
-    FIELD(IS_TREE, result_config, offline),          FIELD(IS_TREE, result_config, tune),
-    FIELD(IS_COUNT, result_config, workspace_bytes), LIST(IS_TEXTS, result_config, baselines, NULL),
-    LIST(IS_TEXTS, result_config, candidates, NULL), END};
+static const struct field config[] = {SELF(result_config),
+                                      FIELD(IS_TEXT, result_config, protocol),
+                                      FIELD(IS_TEXT, result_config, dtype),
+                                      FIELD(IS_TEXT, result_config, overlap),
+                                      FIELD(IS_NODE, result_config, timing),
+                                      FIELD(IS_ARRAY, result_config, modes),
+                                      FIELD(IS_ARRAY, result_config, accumulate),
+                                      FIELD(IS_ARRAY, result_config, layouts),
+                                      FIELD(IS_TREE, result_config, server),
+                                      FIELD(IS_TREE, result_config, offline),
+                                      FIELD(IS_TREE, result_config, tune),
+                                      FIELD(IS_COUNT, result_config, workspace_bytes),
+                                      LIST(IS_TEXTS, result_config, baselines, NULL),
+                                      LIST(IS_TEXTS, result_config, candidates, NULL),
+                                      END};
 
 const struct field run_info_fields[] = {FIELD(IS_TEXT, run_info, started),    FIELD(IS_TEXT, run_info, plan_hash),
                                         FIELD(IS_LOOSE_TEXT, run_info, seed), FIELD(IS_TEXT, run_info, config_hash),

@@ -38,6 +38,7 @@ static void a_run_is_read(void **state)
     assert_string_equal(info.started, "then");
     assert_string_equal(info.device, "cuda");
     assert_string_equal(info.build.commit, "0123");
+    assert_non_null(info.config.json);
     assert_string_equal(info.config.protocol, "adaptive");
     assert_string_equal(info.config.overlap, "off");
     assert_int_equal(info.config.n_candidates, 1);
