@@ -125,7 +125,7 @@ static void read_fields(struct json_at root, struct config *c, struct faults *fa
     for (size_t i = 0; i < config_n_fields; i++) {
         const struct config_field *field = &config_fields[i];
         struct json_at object = field->section[0] ? json_member(root, field->section) : root;
-        struct json_at at = json_member(object, field->key);
+        struct json_at at = config_field_find(field, object);
         struct error err;
         if (at.node)
             faults_none(faults, config_field_read(field, at, c, &err), &err);

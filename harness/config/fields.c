@@ -111,7 +111,7 @@ const struct config_field config_fields[] = {
      "Cells, drawn when everything has been timed, in which baselines are timed again without the plugins that raced. "
      "Where one took longer beside them, pairs of fresh workers tell whether a plugin slows it by more than 3%: that "
      "one is named (rival_disturbed). On a GPU only where the config has this key."},
-    {"verify", "apart", FIELD_FLAG, AT(apart), 0, 0, true, NULL,
+    {"verify", "process_per_plugin", FIELD_FLAG, AT(process_per_plugin), 0, 0, true, NULL,
      "On the CPU device: each plugin runs in a process of its own, which stands still whenever none of its hooks runs, "
      "and one processor is kept for the process that times it (docs/trust.md)."},
     {"tune", "seconds", FIELD_NUMBER, AT(race_seconds), 0, DAY_SECONDS, 0, NULL,
@@ -121,6 +121,12 @@ const struct config_field config_fields[] = {
     {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL, "Timed rounds."},
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];
+
+/* Keys that were called otherwise: configs and journals of older releases have the former name, which is read and never
+ * written. A result keeps the config of its journal as it stands there. */
+static const struct {
+    const char *section, *former, *key;
+} renamed[] = {{"verify", "apart", "process_per_plugin"}};
 
 const char *const config_sections[] = {"server", "offline", "chain", "stop", "limits", "paper", "verify", "tune", NULL};
 
@@ -204,6 +210,15 @@ static double field_get(const struct config_field *field, const struct config *c
     return *(const bool *)place;
 }
 
+struct json_at config_field_find(const struct config_field *field, struct json_at object)
+{
+    struct json_at at = json_member(object, field->key);
+    for (size_t i = 0; !at.node && i < sizeof renamed / sizeof *renamed; i++)
+        if (strcmp(renamed[i].section, field->section) == 0 && strcmp(renamed[i].key, field->key) == 0)
+            at = json_member(object, renamed[i].former);
+    return at;
+}
+
 int config_field_read(const struct config_field *field, struct json_at at, struct config *c, struct error *err)
 {
     int64_t integer = 0;
@@ -284,6 +299,15 @@ int config_read_short(struct json_at at, char *out, struct error *err)
     return 0;
 }
 
+/* A former key, where the key that it is called now is not given too. */
+static bool is_former_key(struct json_at object, const char *section, const char *key)
+{
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (strcmp(renamed[i].section, section) == 0 && strcmp(renamed[i].former, key) == 0)
+            return !json_member(object, renamed[i].key).node;
+    return false;
+}
+
 void config_check_keys(struct json_at at, const char *section, struct faults *faults)
 {
     const char *keys[CONFIG_KEYS_MAX + 1];
@@ -295,5 +319,6 @@ void config_check_keys(struct json_at at, const char *section, struct faults *fa
         return;
     }
     while (json_unknown_key(at, keys, &key, &err))
-        faults_none(faults, err.code, &err);
+        if (!is_former_key(at, section, key->string))
+            faults_none(faults, err.code, &err);
 }

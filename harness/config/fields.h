@@ -40,6 +40,8 @@ extern const char *const config_sections[];
  * Returns their number; 0 for an unknown section. */
 size_t config_keys(const char *section, const char *keys[CONFIG_KEYS_MAX + 1]);
 
+/* The field's value in its section's object, by its key or its former one; no node where it is not given. */
+struct json_at config_field_find(const struct config_field *field, struct json_at object);
 int config_field_read(const struct config_field *field, struct json_at at, struct config *c, struct error *err);
 /* Adds the field to its section's object. */
 void config_field_write(const struct config_field *field, const struct config *c, cJSON *object);
@@ -50,7 +52,8 @@ void config_field_write(const struct config_field *field, const struct config *c
 bool config_text_plain(const char *text);
 /* A string of less than CONFIG_LABEL_MAX bytes. */
 int config_read_short(struct json_at at, char *out, struct error *err);
-/* That the node is an object, and each of its keys that the section does not have. */
+/* Faults: that the node is no object, and each key that the section does not have. A former key is one of them only
+ * beside the key that it is called now. */
 void config_check_keys(struct json_at at, const char *section, struct faults *faults);
 
 /* shapes.c: `grid` or `shapes`, whichever is there, to c->shapes. */

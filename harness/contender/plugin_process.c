@@ -1,6 +1,6 @@
 /*
  * plugin_process.c - forks the processes that plugins run in, stops them, has them go on, and waits for their answers.
- * Relies on plugin_server.c for what they do. Called by worker/apart.c and plugin_remote.c.
+ * Relies on plugin_server.c for what they do. Called by worker/plugin_sandbox.c and plugin_remote.c.
  */
 #include "contender/plugin_process.h"
 

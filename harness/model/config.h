@@ -100,7 +100,7 @@ struct config {
     unsigned verify_seeds;         /* random inputs of the exact-match check, default 2 */
     enum activity_choice activity; /* default sample */
     enum timed_choice timed;       /* default sample */
-    bool apart;                    /* plugins run in processes of their own (contender/plugin_process.h) */
+    bool process_per_plugin;       /* plugins run in processes of their own (contender/plugin_process.h) */
     unsigned rivals;               /* cells in which baselines are timed without plugins too (run/alone.h), default 2 */
     uint64_t seed;
     double race_seconds;          /* of choosing among variants, each contender, adaptive protocol; 0: no limit */

@@ -1,6 +1,6 @@
 /*
  * caches.c - finds out whether plugins of strangers are to run in this process, and names a cache for those that do.
- * Relies on base/file.h, which reads the variables that are set here. Called by worker.c and apart.c.
+ * Relies on base/file.h, which reads the variables that are set here. Called by worker.c and plugin_sandbox.c.
  */
 #include "worker/caches.h"
 

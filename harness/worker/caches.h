@@ -1,6 +1,6 @@
 /*
  * caches.h - what of the cache on disk plugins can write, and so what of it is believed: an entry there says that
- * somebody passed, or which of a library's algorithms is its fastest. Called by worker.c and apart.c.
+ * somebody passed, or which of a library's algorithms is its fastest. Called by worker.c and plugin_sandbox.c.
  */
 #ifndef CUDAL2_WORKER_CACHES_H
 #define CUDAL2_WORKER_CACHES_H

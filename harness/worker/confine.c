@@ -215,8 +215,8 @@ cJSON *confine_to_json(const struct confinement *c)
     for (int i = 0; i < CONFINE_PARTS; i++)
         cJSON_AddBoolToObject(o, part_names[i], c->in_force[i]);
     cJSON_AddBoolToObject(o, "listened", c->listened);
-    if (c->apart)
-        cJSON_AddTrueToObject(o, "apart");
+    if (c->process_per_plugin)
+        cJSON_AddTrueToObject(o, "process_per_plugin");
     if (c->landlock_abi > 0)
         cJSON_AddNumberToObject(o, "landlock", c->landlock_abi);
     for (int i = 0; i < CONFINE_PARTS; i++) {

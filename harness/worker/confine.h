@@ -51,7 +51,7 @@ struct confinement {
     bool in_force[CONFINE_PARTS];
     enum confine_caches caches;
     int landlock_abi;                       /* 0: none */
-    bool apart;                             /* plugins run in processes of their own (apart.h) */
+    bool process_per_plugin;                /* plugins run in processes of their own (plugin_sandbox.h) */
     bool listened;                          /* the supervisor is told of the calls that no library makes */
     int listener_socket;                    /* where it listens; -1: nobody does */
     struct host_span operands;              /* what nobody may change of the memory; to 0: nothing */

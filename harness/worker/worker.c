@@ -16,7 +16,7 @@
 #include "contender/module.h"
 #include "measure/ranges.h"
 #include "verify/rivals.h"
-#include "worker/apart.h"
+#include "worker/plugin_sandbox.h"
 #include "worker/audit.h"
 #include "worker/caches.h"
 #include "worker/confine.h"
@@ -50,7 +50,7 @@ struct worker {
     struct confinement confinement;
     struct process_state process;
     struct host_threads threads;
-    struct apart apart;
+    struct plugin_sandbox sandbox;
     char stage[STAGE_NAME_MAX]; /* what is on the page */
     uint64_t marked_ns;         /* when the part of the start that is going on began */
     cJSON *start_seconds;       /* owned until the environment has it; of the parts so far */
@@ -227,8 +227,9 @@ static int open_machine(struct worker *w, const struct start_request *start, str
     end_part(w, "device");
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     ranges_open();
-    const struct apart_request apart = {w->device, &w->confinement, w->page, &w->config, start->plugin_directory};
-    if (apart_or_confine(&w->apart, &apart, err))
+    const struct plugin_sandbox_request request = {w->device, &w->confinement, w->page, &w->config,
+                                                   start->plugin_directory};
+    if (plugin_sandbox_or_confine(&w->sandbox, &request, err))
         return err->code;
     if (w->device->info.device_bit & CUDAL2_ON_CUDA) {
         w->ranker = ranker_open(&w->device->info, precompile_threads());
@@ -257,11 +258,11 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         .loading_context = w,
         .refused = refused,
         .n_refused = start->n_refused,
-        .processes = w->apart.processes,
+        .processes = w->sandbox.processes,
     };
     if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
-    apart_note(&w->apart, &w->confinement);
+    plugin_sandbox_note(&w->sandbox, &w->confinement);
     caches_believe(&w->confinement);
     check_loaded(w);
     end_part(w, "contenders");
@@ -384,7 +385,7 @@ static int start_again(struct worker *w, const cJSON *message, struct error *err
 {
     tell_stage(w, "", "start", READY_SECONDS);
     forget_start(w);
-    return apart_begin_anew(&w->apart, err) ? err->code : start_with(w, message, err);
+    return plugin_sandbox_renew(&w->sandbox, err) ? err->code : start_with(w, message, err);
 }
 
 /* ---- cells ---- */
@@ -480,7 +481,7 @@ int worker_main(char *const arguments[])
         _exit(code); /* closing a lost device or its libraries may hang or crash and helps nobody */
     }
     forget_start(w);
-    apart_close(&w->apart);
+    plugin_sandbox_close(&w->sandbox);
     if (w->device)
         audit_memory_free(&w->kept, w->device);
     if (w->watcher) /* while the context that it records is there */

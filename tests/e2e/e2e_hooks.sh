@@ -8,7 +8,7 @@
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'
 journal=$work/r.journal.jsonl
 config "$work/apart.json" '{"m": 16, "n": 24, "k": 32}' '"offline"' "\"$plugins/bad_hooks.so\"" "$stop"
-config "$work/inside.json" '{"m": 16, "n": 24, "k": 32}' '"offline"' "\"$plugins/bad_hooks.so\"" "\"verify\": {\"apart\": false}, $stop"
+config "$work/inside.json" '{"m": 16, "n": 24, "k": 32}' '"offline"' "\"$plugins/bad_hooks.so\"" "\"verify\": {\"process_per_plugin\": false}, $stop"
 chosen=inside
 
 # A locale with a decimal comma: made here, for few machines have one installed.

@@ -63,7 +63,7 @@ ended teardown 2
 status_is bad-teardown-nn hang '[a-z]+' # checks tear down too
 ended quit 0
 expect_no_text "$printed" "did not end well" "quit: nobody waits for a process that hangs at its exit"
-begin quit '"verify": {"apart": false}'
+begin quit '"verify": {"process_per_plugin": false}'
 ended quit 0
 expect_text "$printed" "^note: cpu: the worker did not end well, in stage quit: hang" "quit: a note says so"
 
@@ -105,7 +105,7 @@ for pid in $(stray_pids); do kill -9 "$pid"; done
 export CUDAL2_ISOLATION=off
 one reach 2
 expect_text "$journal" '"reason":" memory.* journal cache .*network survival files' "reach: everything is, without isolation"
-expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"namespaces":false,"processes":false,"user":false,"temporary":false,"listened":false,"apart":true\}' "and the record says that it was off"
+expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"namespaces":false,"processes":false,"user":false,"temporary":false,"listened":false,"process_per_plugin":true\}' "and the record says that it was off"
 export CUDAL2_ISOLATION=some
 run --config "$results/reach/c.json" --device cpu --output "$results/r.json"
 expect_code 64 "a mistyped CUDAL2_ISOLATION is refused"

@@ -18,7 +18,7 @@ expect_code 0 "--resume of it has nothing to do"
 # A baseline that takes much longer beside one plugin, in one process, and as long as ever beside another.
 for name in thief bystander; do
     cp "$plugins/steady.so" "$work/$name.so"
-    config "$work/$name.json" "$shapes" '"offline"' "\"$work/$name.so\"" "$stop, \"verify\": {\"rivals\": 2, \"apart\": false}"
+    config "$work/$name.json" "$shapes" '"offline"' "\"$work/$name.so\"" "$stop, \"verify\": {\"rivals\": 2, \"process_per_plugin\": false}"
     sed -i "s#\"baselines\": \[[^]]*\]#\"baselines\": [\"$plugins/swayed.so\"]#" "$work/$name.json"
     run --config "$work/$name.json" --device cpu --output "$work/$name-out.json"
     told=$(grep -o '"status":"rival_disturbed","reason":"[^"]*"' "$work/$name-out.journal.jsonl" | head -1)

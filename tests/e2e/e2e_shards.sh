@@ -10,7 +10,7 @@ for m in 8 16 24 32 40 48 56 64 72 80; do
     shapes="$shapes${shapes:+, }{\"m\": $m, \"n\": 32, \"k\": 64}"
 done
 brief='"stop": {"min_blocks": 32, "look_every": 8, "max_blocks": 32, "group_blocks": 8, "max_cell_seconds": 5}'
-brief="$brief, \"verify\": {\"apart\": false}" # compare wants several groups of each cell, also beside other tests
+brief="$brief, \"verify\": {\"process_per_plugin\": false}" # compare wants several groups of each cell, also beside other tests
 cp "$plugins/steady.so" "$work/mine.so"
 config "$work/c.json" "$shapes" '"offline", "server"' "\"$work/mine.so\"" "$brief"
 

@@ -10,7 +10,7 @@ cp -R "$(dirname "$0")/../../kernels/harness" "$kernels/"
 export CUDAL2_KERNELS=$kernels
 shapes='{"m": 32, "n": 64, "k": 64}, {"m": 128, "n": 64, "k": 64}, {"m": 128, "n": 64, "k": 128}'
 # Who is faster must show beside other tests: in one process times scatter less (docs/lab/trust-details.md).
-config "$work/c.json" "$shapes" '"offline"' "\"$plugins/tunable.so\"" '"verify": {"apart": false}'
+config "$work/c.json" "$shapes" '"offline"' "\"$plugins/tunable.so\"" '"verify": {"process_per_plugin": false}'
 journal=$work/t.journal.jsonl
 table=$work/t.json
 
@@ -102,7 +102,7 @@ expect_text "$work/err" 'entries\[0\].variant' "with the place"
 rm -rf "$kernels/tuned"
 
 # --- a few shapes are searched again ---
-config "$work/u.json" '{"m": 32, "n": 64, "k": 64}, {"m": 256, "n": 64, "k": 64}' '"offline"' "\"$plugins/tunable.so\"" '"verify": {"apart": false}'
+config "$work/u.json" '{"m": 32, "n": 64, "k": 64}, {"m": 256, "n": 64, "k": 64}' '"offline"' "\"$plugins/tunable.so\"" '"verify": {"process_per_plugin": false}'
 whole=$work/whole.json
 sed 's/"commit": "[^"]*"/"commit": "older"/' "$table" >"$whole"
 entries='[[e["m"], e["k"], t["variants"][e["variant"]], e.get("commit", "new")] for e in t["entries"]]'

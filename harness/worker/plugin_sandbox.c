@@ -1,9 +1,9 @@
 /*
- * apart.c - opens the processes that plugins run in: how many, with how many threads, shared memory, and what
+ * plugin_sandbox.c - opens the processes that plugins run in: how many, with how many threads, shared memory, and what
  * such a process gives up before it loads a plugin. Relies on contender/plugin_process.h and confine.h. Called by
  * worker.c.
  */
-#include "worker/apart.h"
+#include "worker/plugin_sandbox.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 static void enter(void *context)
 {
-    const struct apart *a = context;
+    const struct plugin_sandbox *a = context;
     struct confinement c = *a->asked;
     c.caches = CONFINE_CACHES_NONE;
     for (int fd = PROTOCOL_FD; fd < CONFINE_LISTENER_FD; fd++)
@@ -37,7 +37,7 @@ static void enter(void *context)
 
 static void ended(void *context, int status)
 {
-    const struct apart *a = context;
+    const struct plugin_sandbox *a = context;
     stage_page_write_plugin_end(a->page, status);
     _exit(PROTOCOL_PLUGIN_ENDED);
 }
@@ -61,7 +61,7 @@ static int share_processors(cpu_set_t *plugins, cpu_set_t *harness)
 
 static void begun(void *context, pid_t pid)
 {
-    struct device *d = ((const struct apart *)context)->device;
+    struct device *d = ((const struct plugin_sandbox *)context)->device;
     if (d->n_others < DEVICE_OTHERS)
         d->others[d->n_others++] = pid;
 }
@@ -75,7 +75,7 @@ static void tell_threads(int threads)
     setenv("OPENBLAS_NUM_THREADS", text, 1);
 }
 
-static int open_processes(struct apart *a, struct error *err)
+static int open_processes(struct plugin_sandbox *a, struct error *err)
 {
     struct plugin_processes_request request = {.enter = enter, .begun = begun, .ended = ended, .context = a};
     int threads = share_processors(&request.plugins, &request.harness);
@@ -88,30 +88,30 @@ static int open_processes(struct apart *a, struct error *err)
     return a->processes ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for plugins' processes");
 }
 
-int apart_open(struct apart *a, const struct apart_request *request, struct error *err)
+int plugin_sandbox_open(struct plugin_sandbox *a, const struct plugin_sandbox_request *request, struct error *err)
 {
     struct device *d = request->device;
     void *memory = mmap(NULL, sizeof *a->entered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || host_pages_share(d->pages) != 0)
         return error_set(err, EXIT_CODE_UNAVAILABLE, "no memory that processes can share");
-    *a = (struct apart){.entered = memory, .asked = request->confinement, .device = d, .page = request->page};
+    *a = (struct plugin_sandbox){.entered = memory, .asked = request->confinement, .device = d, .page = request->page};
     *a->entered = *request->confinement;
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     stack_guard_top(NULL, 0); /* nobody else's code runs on this stack */
     return open_processes(a, err);
 }
 
-int apart_or_confine(struct apart *a, const struct apart_request *request, struct error *err)
+int plugin_sandbox_or_confine(struct plugin_sandbox *a, const struct plugin_sandbox_request *request, struct error *err)
 {
     const struct device *d = request->device;
-    if (request->config->apart && (d->info.device_bit & CUDAL2_ON_CPU) != 0 && d->pages != NULL)
-        return apart_open(a, request, err);
+    if (request->config->process_per_plugin && (d->info.device_bit & CUDAL2_ON_CPU) != 0 && d->pages != NULL)
+        return plugin_sandbox_open(a, request, err);
     caches_choose(request->config, request->plugin_directory, request->confinement);
     confine_keeping(request->confinement, d);
     return 0;
 }
 
-int apart_begin_anew(struct apart *a, struct error *err)
+int plugin_sandbox_renew(struct plugin_sandbox *a, struct error *err)
 {
     if (!a->processes)
         return 0;
@@ -119,19 +119,19 @@ int apart_begin_anew(struct apart *a, struct error *err)
     return open_processes(a, err);
 }
 
-void apart_note(const struct apart *a, struct confinement *out)
+void plugin_sandbox_note(const struct plugin_sandbox *a, struct confinement *out)
 {
     if (!a->processes)
         return;
     *out = *a->entered;
     out->listener_socket = a->asked->listener_socket;
-    out->apart = true;
+    out->process_per_plugin = true;
 }
 
-void apart_close(struct apart *a)
+void plugin_sandbox_close(struct plugin_sandbox *a)
 {
     plugin_processes_close(a->processes);
     if (a->entered)
         munmap(a->entered, sizeof *a->entered);
-    *a = (struct apart){0};
+    *a = (struct plugin_sandbox){0};
 }
