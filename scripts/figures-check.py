@@ -69,7 +69,7 @@ def older_runs():
     runs = collections.defaultdict(dict)
     with gzip.open(os.path.join(ROOT, "between-runs", "leads.csv.gz"), "rt") as file:
         for row in csv.DictReader(file):
-            runs[row["run"]][row["shape"]] = {k: float(row[k]) for k in row if k not in ("run", "shape")}
+            runs[row["run"]][row["shape"]] = {k: float(row[k]) for k in row if k not in ("run", "shape") and row[k]}
     return runs
 
 
@@ -170,7 +170,7 @@ def alone_again():
 def unseen():
     """Problems that nobody searched, by class."""
     rows = []
-    for run, name in (("../h100/unseen-race", "H100, raced"), ("../h100/unseen-zero", "H100, first choice"),
+    for run, name in (("../h100/judged-race", "H100, raced"), ("../h100/judged-zero", "H100, first choice"),
                       ("unseen-race", "H200, raced"), ("unseen-zero", "H200, first choice")):
         cells = cells_of(run)
         for label in dict.fromkeys(c["label"] for c in cells):
@@ -179,7 +179,7 @@ def unseen():
     return table(("choice", "class") + CLASS_HEADS, rows)
 
 
-UNSEEN = (("../h100/unseen-race", "H100, raced at the first call"), ("../h100/unseen-zero", "H100, first choice, no race"),
+UNSEEN = (("../h100/judged-race", "H100, raced at the first call"), ("../h100/judged-zero", "H100, first choice, no race"),
           ("unseen-race", "H200, older program, raced"), ("unseen-zero", "H200, older program, first choice"))
 
 
@@ -383,7 +383,8 @@ def between_runs():
     pairs = (("offline, fp32, two GPUs of one host at once", old["11-22e-offline-f32"], old["11-22f-offline-f32"]),
              ("offline, fp16, other hosts", old["11-24e-offline-f16"], old["11-24g-offline-f16"]),
              ("server, fp32, two hosts", old["11-24b-server-f32"], old["11-24d-server-f32"]),
-             ("server, fp16, other hosts", old["11-24e-server-f16"], old["11-24f-server-f16"]))
+             ("server, fp16, other hosts", old["11-24e-server-f16"], old["11-24f-server-f16"]),
+             ("offline, fp32, unseen problems, other hosts", old["11-27-judged-race-1"], old["11-27-judged-race-2"]))
     rows = []
     for name, base, new in pairs:
         both = [s for s in base if s in new]
