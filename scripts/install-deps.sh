@@ -38,7 +38,7 @@ required="gcc g++ make libc6-dev libcjson-dev zlib1g-dev libseccomp-dev"
 optional=
 [ "$demo" = yes ] || optional="libmicrohttpd-dev gnuplot-nox python3-jsonschema"
 [ "${OPENBLAS:-}" = 0 ] || optional="libopenblas-dev $optional"
-[ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags similarity-tester"
+[ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags similarity-tester mypy"
 # Ubuntu's chromium-browser only installs a snap, which a test cannot drive from a temporary directory.
 if [ "$browser" = yes ]; then
     [ "$distribution" = ubuntu ] && echo "install-deps: on Ubuntu install a browser by hand (google-chrome, or a Debian-style chromium)" >&2
@@ -63,7 +63,7 @@ installed() {
     gnuplot-nox) command -v gnuplot >/dev/null ;;
     python3-jsonschema) "${PYTHON:-python3}" -W ignore -c 'import jsonschema' 2>/dev/null ;;
     chromium) command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ;;
-    gcc | g++ | make | clang | clang-format | clang-tidy | cppcheck) command -v "$1" >/dev/null ;;
+    gcc | g++ | make | clang | clang-format | clang-tidy | cppcheck | mypy) command -v "$1" >/dev/null ;;
     *) return 1 ;;
     esac
 }

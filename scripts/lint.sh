@@ -1,7 +1,8 @@
 #!/bin/bash
-# lint.sh: format, clang-tidy, cppcheck, shell syntax, room order, sizes, head comments, names, prose and links, figures of the pages,
-# the size of results, one version. Runs every check and then fails if one did. A tool that is not installed is named and
-# skipped; with CI=1 that is a failure too. Repetition is reported (lint-repeats.sh) and fails nothing.
+# lint.sh: format, clang-tidy, cppcheck, shell syntax, room order, sizes, head comments, names, types of the Python
+# module, prose and links, figures of the pages, the size of results, one version. Runs every check and then fails if
+# one did. A tool that is not installed is named and skipped; with CI=1 that is a failure too. Repetition is reported
+# (lint-repeats.sh) and fails nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
@@ -73,6 +74,12 @@ check_names() {
     scripts/lint-names.py || bad=1
 }
 
+# The Python module is typed: pyproject.toml says how strictly. What mypy remembers stays out of the tree.
+check_types() {
+    command -v mypy >/dev/null || { missing mypy; return; }
+    mypy --cache-dir /dev/null --no-error-summary || bad=1
+}
+
 # Tables and figures of the committed runs, and every figure of the pages, against the data.
 check_figures() {
     [ -x build/cudal2-bench ] || { echo "lint: figures not checked (make builds build/cudal2-bench)"; return; }
@@ -96,6 +103,7 @@ scripts/lint-includes.sh || bad=1
 scripts/lint-sizes.sh || bad=1
 scripts/lint-heads.sh || bad=1
 check_names
+check_types
 scripts/lint-prose.sh || bad=1
 scripts/lint-results.sh || bad=1
 scripts/lint-repeats.sh

@@ -22,7 +22,7 @@ Parameters = Mapping[str, int]
 Measure = Callable[[str, Parameters], Tuple[Optional[float], Dict[str, Any]]]
 
 
-class TuningEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
+class TuningEnv(gymnasium.Env):  # type: ignore[misc]
     """An episode is one problem and `budget` measurements of it.
 
     An action has one number for each parameter: which of its values. The reward of a step is by how much the best

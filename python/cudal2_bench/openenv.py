@@ -31,13 +31,13 @@ PROBLEMS = ["512x512x512", "1024x1024x1024", "4096x4096x4096"]
 KEPT = ("problem", "again", "priority")
 
 
-class KernelAction(Action):  # type: ignore[misc,unused-ignore]
+class KernelAction(Action):  # type: ignore[misc]
     """A candidate for the problem of the episode: members of a submission, as docs/serve.md has them."""
 
     submission: Dict[str, Any] = Field(description="candidate, or kernel and parameters, or source and manifest; no problem")
 
 
-class KernelObservation(Observation):  # type: ignore[misc,unused-ignore]
+class KernelObservation(Observation):  # type: ignore[misc]
     """What is known after a reset or a step. `reward` is Eq. 3's, 0 for a candidate that failed, None where nothing was
     learnt about it."""
 
@@ -49,7 +49,7 @@ class KernelObservation(Observation):  # type: ignore[misc,unused-ignore]
     outcome: Dict[str, Any] = Field(default_factory=dict, description="all that the server says")
 
 
-class KernelState(State):  # type: ignore[misc,unused-ignore]
+class KernelState(State):  # type: ignore[misc]
     """Of an episode; `history` has a line for each step."""
 
     problem: str = ""
@@ -58,7 +58,7 @@ class KernelState(State):  # type: ignore[misc,unused-ignore]
     history: List[Dict[str, Any]] = Field(default_factory=list)
 
 
-class KernelEnvironment(Environment[KernelAction, KernelObservation, KernelState]):  # type: ignore[misc,unused-ignore]
+class KernelEnvironment(Environment[KernelAction, KernelObservation, KernelState]):  # type: ignore[misc]
     """An episode is one problem and `budget` submissions for it. Each session has an environment of its own; the server
     measures one job at a time on each device, so that sessions do not disturb each other."""
 

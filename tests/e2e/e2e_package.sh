@@ -73,7 +73,7 @@ try: c.run()
 except c.Unavailable as e: print(e)' >"$work/out" 2>&1
     expect_text "$work/out" 'no program cudal2-bench at .*: install the package, or set CUDAL2_BENCH' "and says how to get the program"
     if "$python" -c 'import mypy' 2>/dev/null; then
-        "$python" -m mypy --strict --no-error-summary --ignore-missing-imports --cache-dir "$work/mypy" "$top/python/cudal2_bench" >"$work/out" 2>&1
+        (cd "$top" && "$python" -m mypy --no-error-summary --cache-dir "$work/mypy") >"$work/out" 2>&1
         verdict $? "its types hold" "$(head -2 "$work/out")"
     else
         echo "skip: types of the Python module (no mypy)"
