@@ -15,8 +15,6 @@
 
 #include "contender/plugin_server.h"
 
-#define LOOKS_EACH 4096u /* looks at the answer between two at whether the process is there */
-
 struct plugin_process {
     struct plugin_processes *all;
     struct plugin_mailbox *mailbox;
@@ -60,8 +58,8 @@ static void wait_for_answer(struct plugin_process *p)
 {
     const struct plugin_mailbox *m = p->mailbox;
     for (unsigned i = 1; atomic_load_explicit(&m->answer.number, memory_order_acquire) != p->asked; i++) {
-        plugin_wait_a_moment(p->all->request.alone);
-        if (i % LOOKS_EACH == 0)
+        plugin_wait_a_moment(p->all->request.alone, i);
+        if (i % PLUGIN_WAITS_EACH == 0) /* is it still there? */
             look_after(p, WNOHANG);
     }
 }

@@ -26,7 +26,7 @@ struct plugin_processes_request {
      * one that spins is not to keep the processor from who is to answer. */
     cpu_set_t plugins, harness;
     struct host_apart *apart;     /* where each sees its own memory; NULL: nowhere */
-    bool alone;                   /* these are the same: who waits gives it up at once */
+    bool alone;                   /* these are the same: who waits gives it up at once, not after a while */
     void (*enter)(void *context); /* in each of them, before its plugin is loaded: gives up what is the harness's */
     /* In the harness, when one has begun: its number. */
     void (*begun)(void *context, pid_t pid);

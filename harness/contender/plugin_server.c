@@ -206,11 +206,11 @@ static int run_hook(struct server *s, const struct mailbox_question *q, void **s
 static uint32_t wait_for_question(struct server *s, uint32_t answered)
 {
     uint32_t number = answered;
-    while (number == answered) {
+    for (unsigned i = 1; number == answered; i++) {
         if (s->watched.n > 0 && !s->alone)
             look_at_watched(&s->watched);
         else
-            plugin_wait_a_moment(s->alone);
+            plugin_wait_a_moment(s->alone, i);
         number = atomic_load_explicit(&s->mailbox->question.number, memory_order_acquire);
     }
     s->watched = (struct watched){0};

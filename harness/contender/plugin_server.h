@@ -12,10 +12,14 @@
  * in plugin_process.h. */
 _Noreturn void plugin_serve(struct plugin_mailbox *mailbox, bool alone, void (*enter)(void *context), void *context);
 
-/* For a loop that waits: some tens of nanoseconds. */
-static inline void plugin_wait_a_moment(bool alone)
+/* So often a loop that waits gives up its processor, which on an idle machine costs it nothing: beside other programs,
+ * a wait this long (some 200 us) is for somebody who waits for a processor too. */
+#define PLUGIN_WAITS_EACH 4096u
+
+/* For the `i`-th turn of a loop that waits, i from 1: some tens of nanoseconds. */
+static inline void plugin_wait_a_moment(bool alone, unsigned i)
 {
-    if (alone)
+    if (alone || i % PLUGIN_WAITS_EACH == 0)
         (void)sched_yield();
 #if defined(__x86_64__)
     __builtin_ia32_pause();

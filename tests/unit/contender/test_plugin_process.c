@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "contender/plugin_remote.h"
 #include "device/host_pages.h"
@@ -59,11 +60,10 @@ static void open_plugin(const char *name, struct plugin *out)
         fail_msg("%s", err.text);
 }
 
-static int open_with(bool alone)
+static int open_on(const cpu_set_t *processors, bool alone)
 {
     struct plugin_processes_request request = {.alone = alone, .enter = enter, .begun = begun, .ended = ended};
-    assert_int_equal(sched_getaffinity(0, sizeof request.plugins, &request.plugins), 0);
-    request.harness = request.plugins;
+    request.harness = request.plugins = *processors;
     assert_int_equal(host_pages_open(1u << 30, &pages), 0);
     assert_int_equal(host_pages_share(pages), 0);
     request.apart = host_pages_apart(pages);
@@ -79,6 +79,13 @@ static int open_with(bool alone)
     return 0;
 }
 
+static int open_with(bool alone)
+{
+    cpu_set_t all;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    return open_on(&all, alone);
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -90,6 +97,16 @@ static int open_beside(void **state)
 {
     (void)state;
     return open_with(false);
+}
+
+/* As where somebody else has all processors but one. */
+static int open_crowded(void **state)
+{
+    cpu_set_t one;
+    (void)state;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    return open_on(&one, false);
 }
 
 static int close_all(void **state)
@@ -335,6 +352,21 @@ static void it_ends_with_the_harness(void **unused)
     close(numbers[1]);
 }
 
+/* Who waits on the processor that the other needs gives it up long before the kernel takes it, after some milliseconds.
+ */
+static void who_waits_long_gives_way(void **unused)
+{
+    enum { LAUNCHES = 20 };
+    char why[CUDAL2_WHY];
+    (void)unused;
+    void *state = set_up(NULL);
+    uint64_t before = clock_thread_ns();
+    for (int i = 0; i < LAUNCHES; i++)
+        assert_int_equal(contender.ops->launch(&contender, state, 0, why), CUDAL2_OK);
+    assert_in_range(clock_thread_ns() - before, 0, LAUNCHES * 1500000);
+    contender.ops->teardown(&contender, state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +375,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_reason_is_one_line, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_threads_stand_still_when_nothing_is_asked, open_all, close_all),
         cmocka_unit_test_setup_teardown(it_watches_matrices_until_it_is_asked, open_beside, close_all),
+        cmocka_unit_test_setup_teardown(who_waits_long_gives_way, open_crowded, close_all),
         cmocka_unit_test_setup_teardown(its_matrices_are_its_own, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_memory_is_its_own, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_end_is_told, open_all, close_all),
