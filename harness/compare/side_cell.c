@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/pair.h"
-#include "base/tree.h"
+#include "result/result.h"
 #include "stats/interval.h"
 
 static bool is_ok(const struct contender_record *c)
@@ -48,10 +48,11 @@ static bool can_stand_against(const struct contender_record *candidate, const st
 
 static void fill_variant(const struct contender_record *c, char out[SIDE_VARIANT_MAX])
 {
-    const char *parameters = tree_text(c->attributes, "parameters");
-    char *all = parameters[0] || !c->attributes ? NULL : json_print(c->attributes, false);
-    if (parameters[0])
-        snprintf(out, SIDE_VARIANT_MAX, "%s %s", tree_text(c->attributes, "kernel"), parameters);
+    struct result_attributes said;
+    result_attributes_read(c->attributes, &said);
+    char *all = said.parameters[0] || !c->attributes ? NULL : json_print(c->attributes, false);
+    if (said.parameters[0])
+        snprintf(out, SIDE_VARIANT_MAX, "%s %s", said.kernel, said.parameters);
     else
         snprintf(out, SIDE_VARIANT_MAX, "%s", all ? all : "");
     free(all);

@@ -1,6 +1,6 @@
 /*
  * journal_freshness.c - looks whether the journal beside a result has more cells or looks than the result tells, and
- * whether it is of the same run. Relies on record/journal.h. Called by load.c.
+ * whether it is of the same run. Relies on record/journal.h and result/run_info.h. Called by load.c.
  */
 #include "report/journal_freshness.h"
 
@@ -9,6 +9,7 @@
 
 #include "record/activity.h"
 #include "record/journal.h"
+#include "result/run_info.h"
 #include "base/tree.h"
 
 /* What of a journal tells its length, and whose it is. */
@@ -19,18 +20,27 @@ struct extent {
     bool ended, same_run;
 };
 
-static bool is_same_run(const struct result_run *a, const cJSON *b)
+static bool is_same_run(const struct result_run *a, const struct run_info *b)
 {
-    return strcmp(a->started, tree_text(b, "started")) == 0 && strcmp(a->plan_hash, tree_text(b, "plan_hash")) == 0 &&
-           strcmp(a->seed, tree_text(b, "seed")) == 0;
+    return strcmp(a->started, b->started) == 0 && strcmp(a->plan_hash, b->plan_hash) == 0 &&
+           strcmp(a->seed, b->seed) == 0;
+}
+
+static int visit_run(struct extent *e, struct json_at data, struct error *err)
+{
+    struct run_info info;
+    if (run_info_read(data, &info, err))
+        return err->code;
+    e->same_run = is_same_run(&e->result->run, &info);
+    run_info_free(&info);
+    return 0;
 }
 
 static int visit(void *context, const char *kind, struct json_at data, struct error *err)
 {
     struct extent *e = context;
-    (void)err;
     if (strcmp(kind, "run") == 0)
-        e->same_run = is_same_run(&e->result->run, data.node);
+        return visit_run(e, data, err);
     e->cells += strcmp(kind, "cell") == 0;
     e->looks += strcmp(kind, ACTIVITY_KIND) == 0 && tree_member(data.node, "cell");
     e->ended |= strcmp(kind, "end") == 0;
@@ -43,7 +53,7 @@ static bool has_more(const struct extent *journal)
 {
     const struct result_run *run = &journal->result->run;
     double looks = isnan(run->activity.cells) ? 0 : run->activity.cells;
-    return journal->cells > journal->result->n_cells || journal->looks > looks || (journal->ended && !run->end);
+    return journal->cells > journal->result->n_cells || journal->looks > looks || (journal->ended && !run->end.json);
 }
 
 enum freshness journal_freshness(const char *path, const struct result *result, struct source *journal,

@@ -79,7 +79,7 @@ static void add_between(struct screen *screen)
 {
     const char *devices[GPUS_MOST];
     struct gpus_apart apart;
-    const cJSON *looks = cJSON_GetObjectItemCaseSensitive(screen->result->run.end, "between_devices");
+    const cJSON *looks = screen->result->run.end.between_devices;
     size_t n = gpus_list(looks, devices, GPUS_MOST);
     for (size_t i = 1; i < n; i++)
         if (gpus_compare(looks, devices[0], devices[i], &apart))

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tree.h"
 #include "stats/interval.h"
 
 /* The races of one contender. */
@@ -17,15 +16,14 @@ struct races {
     double all, seconds, busy_seconds;
 };
 
-static void add(struct races *r, const cJSON *tuning)
+static void add(struct races *r, const struct result_tuning *tuning)
 {
-    size_t raced = tree_whole(tuning, "raced");
-    if (raced == 0)
+    if (!(tuning->raced > 0))
         return;
-    r->raced[r->n++] = (double)raced;
-    r->all += (double)raced;
-    r->seconds += tree_number(tuning, "seconds");
-    r->busy_seconds += tree_number(tuning, "busy_seconds");
+    r->raced[r->n++] = tuning->raced;
+    r->all += tuning->raced;
+    r->seconds += tuning->seconds;
+    r->busy_seconds += tuning->busy_seconds;
 }
 
 static void collect(struct races *r, const struct result *result, const char *name)
@@ -33,7 +31,7 @@ static void collect(struct races *r, const struct result *result, const char *na
     for (size_t i = 0; i < result->n_cells; i++) {
         const struct result_contender *c = result_contender(&result->cells[i], name);
         if (c)
-            add(r, c->tuning);
+            add(r, &c->tuning);
     }
 }
 

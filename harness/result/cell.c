@@ -155,7 +155,7 @@ static bool fill_contender(const struct cell_record *r, const struct contender_r
     result_clear(result_contender_fields, out);
     fill_words(c, out);
     out->attributes.json = c->attributes;
-    out->tuning = c->tuning;
+    out->tuning.json = c->tuning;
     out->verification = c->verification;
     out->deviation = c->deviation;
     out->activity.json = c->activity;

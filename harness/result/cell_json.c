@@ -73,7 +73,7 @@ static cJSON *contender(const struct result_cell *cell, const struct result_cont
     tree_put_true(&t, "early", c->early);
     tree_put_count(&t, "launches", c->launches);
     tree_put_copy(&t, "attributes", c->attributes.json);
-    tree_put_copy(&t, "tuning", c->tuning);
+    tree_put_copy(&t, "tuning", c->tuning.json);
     tree_put_copy(&t, "verification", c->verification);
     tree_put_copy(&t, "deviation", c->deviation);
     tree_put_copy(&t, "invariance", c->invariance.json);

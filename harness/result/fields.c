@@ -80,8 +80,16 @@ static const struct field activity[] = {SELF(result_activity), FIELD(IS_TEXT, re
 static const struct field invariance[] = {SELF(result_invariance), FIELD(IS_ANSWER, result_invariance, batch_invariant),
                                           FIELD(IS_ANSWER, result_invariance, deterministic), END};
 
-static const struct field attributes[] = {SELF(result_attributes), FIELD(IS_LOOSE_TEXT, result_attributes, kernel),
-                                          FIELD(IS_LOOSE_TEXT, result_attributes, parameters), END};
+const struct field result_attributes_fields[] = {SELF(result_attributes),
+                                                 FIELD(IS_LOOSE_TEXT, result_attributes, kernel),
+                                                 FIELD(IS_LOOSE_TEXT, result_attributes, parameters), END};
+
+static const struct field tuning[] = {SELF(result_tuning),
+                                      FIELD(IS_LOOSE_TEXT, result_tuning, variant),
+                                      FIELD(IS_COUNT, result_tuning, raced),
+                                      FIELD(IS_AMOUNT, result_tuning, seconds),
+                                      FIELD(IS_AMOUNT, result_tuning, busy_seconds),
+                                      END};
 
 const struct field result_contender_fields[] = {
     SELF(result_contender),
@@ -107,9 +115,9 @@ const struct field result_contender_fields[] = {
     OBJECT(result_contender, invariance, invariance),
     {.key = "attributes",
      .offset = offsetof(struct result_contender, attributes),
-     .inner = attributes,
+     .inner = result_attributes_fields,
      .kind = IS_LOOSE_OBJECT},
-    FIELD(IS_NODE, result_contender, tuning),
+    OBJECT(result_contender, tuning, tuning),
     FIELD(IS_NODE, result_contender, verification),
     FIELD(IS_NODE, result_contender, deviation),
     END};
@@ -269,6 +277,8 @@ const struct field result_summary_fields[] = {SELF(result_summary),
 static const struct field audit[] = {FIELD(IS_TEXT, result_audit, unavailable), FIELD(IS_COUNT, result_audit, cells),
                                      END};
 
+static const struct field end[] = {SELF(result_end), FIELD(IS_NODE, result_end, between_devices), END};
+
 static const struct field run[] = {SELF(result_run),
                                    FIELD(IS_TEXT, result_run, started),
                                    FIELD(IS_TEXT, result_run, plan_hash),
@@ -277,7 +287,7 @@ static const struct field run[] = {SELF(result_run),
                                    FIELD(IS_FLAG, result_run, complete),
                                    LIST(IS_TEXTS, result_run, missing, NULL),
                                    OBJECT(result_run, activity, audit),
-                                   FIELD(IS_NODE, result_run, end),
+                                   OBJECT(result_run, end, end),
                                    END};
 
 static const struct field device[] = {SELF(result_device),

@@ -59,13 +59,14 @@ struct field {
     bool needed;
 };
 
-extern const struct field result_fields[];           /* of struct result */
-extern const struct field result_cell_fields[];      /* of struct result_cell */
-extern const struct field result_contender_fields[]; /* of struct result_contender */
-extern const struct field result_cells_fields[];     /* of struct result_cells */
-extern const struct field result_summary_fields[];   /* of struct result_summary */
-extern const struct field run_info_fields[];         /* of struct run_info */
-extern const struct field env_info_fields[];         /* of struct env_info */
+extern const struct field result_fields[];            /* of struct result */
+extern const struct field result_cell_fields[];       /* of struct result_cell */
+extern const struct field result_contender_fields[];  /* of struct result_contender */
+extern const struct field result_attributes_fields[]; /* of struct result_attributes */
+extern const struct field result_cells_fields[];      /* of struct result_cells */
+extern const struct field result_summary_fields[];    /* of struct result_summary */
+extern const struct field run_info_fields[];          /* of struct run_info */
+extern const struct field env_info_fields[];          /* of struct env_info */
 
 /* The cells of a result that has no summary yet. */
 struct result_cells {

@@ -7,7 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "result/fields.h"
+
 const char *const result_role_names[] = {"baseline", "candidate", "copy", NULL};
+
+void result_attributes_read(const cJSON *json, struct result_attributes *out)
+{
+    struct error ignored = {0}; /* its members are loose: no type is refused */
+    *out = (struct result_attributes){0};
+    result_clear(result_attributes_fields, out);
+    if (cJSON_IsObject(json))
+        result_read_struct(json_root(json, ""), result_attributes_fields, out, &ignored);
+}
 
 bool result_same_group(const struct result_group *a, const struct result_group *b)
 {

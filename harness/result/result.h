@@ -56,16 +56,24 @@ struct result_attributes {
     const char *kernel, *parameters;
 };
 
+/* Of what was raced before the blocks. */
+struct result_tuning {
+    const cJSON *json;                   /* NULL: nothing */
+    const char *variant;                 /* that won */
+    double raced, seconds, busy_seconds; /* raced: variants; 0 or NaN: a winner was remembered */
+};
+
 enum result_role { RESULT_BASELINE, RESULT_CANDIDATE, RESULT_COPY, RESULT_ROLE_COUNT };
 extern const char *const result_role_names[]; /* "baseline", "candidate", "copy", NULL */
 
 struct result_contender {
     const char *name, *status, *stage, *reason, *family, *layout, *copy_of, *rung, *rung_reason;
-    const cJSON *json;                              /* its own, where it was read from some */
-    const cJSON *tuning, *verification, *deviation; /* as its record has them; NULL: nothing */
+    const cJSON *json;                     /* its own, where it was read from some */
+    const cJSON *verification, *deviation; /* as its record has them; NULL: nothing */
     struct result_timing timings[TIMING_COUNT], equal_path[TIMING_COUNT];
     struct result_activity activity;
     struct result_attributes attributes;
+    struct result_tuning tuning;
     struct result_invariance invariance;
     double tflops, percent_of_roofline, launches;
     enum verdict verdict; /* of the status */
@@ -206,10 +214,16 @@ struct result_audit {
     double cells;
 };
 
+/* Of the journal's last line. */
+struct result_end {
+    const cJSON *json;            /* NULL: the run did not come to its end */
+    const cJSON *between_devices; /* gpus.h reads it; NULL: nothing was measured on several */
+};
+
 struct result_run {
     const cJSON *json; /* with all that nobody here reads: config, build ... */
     const char *started, *plan_hash, *seed;
-    const cJSON *end; /* NULL: it did not come to its end */
+    struct result_end end;
     struct result_audit activity;
     const char **missing; /* keys of planned cells that are not there */
     double n_cells;
@@ -246,6 +260,9 @@ void result_free(struct result *r); /* NULL is allowed */
 
 /* Writes out what does harm in its words (base/plain.h), names included. EXIT_CODE_INTERNAL out of memory. */
 int result_make_plain(struct result *r, struct error *err);
+
+/* As a record has them; anything but an object says nothing. */
+void result_attributes_read(const cJSON *json, struct result_attributes *out);
 
 /* Reads a result.json (plain or compressed by gzip). EXIT_CODE_DATA for anything that is not a result of this schema
  * version, or has a cell twice. */

@@ -1,6 +1,6 @@
 /*
  * run_info.c - reads what a run was asked for and ran with, and finds a library or a table by its name. Relies on
- * fields.c and read.c. Called by compare/.
+ * fields.c and read.c. Called by compare/ and report/.
  */
 #include "result/run_info.h"
 

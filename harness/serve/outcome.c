@@ -125,7 +125,7 @@ static void put_times(struct tree *t, const struct result_cell *cell)
     tree_put_text(t, "timing", result_timing_name(cell->headline));
     if (candidate) {
         tree_put_text(t, "contender", candidate->name);
-        tree_put_text(t, "variant", tree_text(candidate->tuning, "variant"));
+        tree_put_text(t, "variant", candidate->tuning.variant);
         tree_put_number(t, "candidate_ns", result_headline(cell, candidate)->median_ns);
         tree_put_number(t, "diff", deviation_of(candidate));
         tree_put_number(t, "tflops", candidate->tflops);
