@@ -12,7 +12,7 @@ declare -A may=(
     [compile]="model base abi"
     [device]="compile model base abi"
     [contender]="device compile model base abi"
-    # What knows one kernel set stands in a room inside the room that uses it, and nobody else may include it.
+    # What knows one kernel set is in this room alone, and only choice and tune may include it.
     [choice/cudal2]="device model base abi"
     [choice]="choice/cudal2 contender device compile model base abi"
     [operands]="contender device compile model base abi"
@@ -24,8 +24,7 @@ declare -A may=(
     [worker]="verify measure analysis record operands choice contender device compile config model stats base abi"
     [run]="worker result record config model stats base abi"
     [gather]="run worker result record config model stats base abi"
-    [tune/cudal2]="model base abi"
-    [tune]="tune/cudal2 choice/cudal2 run worker verify measure analysis record operands choice contender device compile result config model stats base abi"
+    [tune]="choice/cudal2 run worker verify measure analysis record operands choice contender device compile result config model stats base abi"
     [serve]="run result record config model stats base abi"
     [report]="result analysis record config model stats base abi"
     [compare]="report result analysis record config model stats base abi"

@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "base/plain.h"
 #include "base/text.h"
-#include "tune/cudal2/cost.h"
+#include "choice/cudal2/cost.h"
 
 /* Every key that is raced, as a number, so that each is counted once. */
 struct counted {

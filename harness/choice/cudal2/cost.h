@@ -1,8 +1,9 @@
 /*
- * cost.h - how long a search over this kernel set takes, measured: what `tune --dry-run` promises. Used by preview.c.
+ * cost.h - how long a search over the kernel set cudal2 takes, measured: what `tune --dry-run` promises. Used by
+ * tune/preview.c.
  */
-#ifndef CUDAL2_TUNE_CUDAL2_COST_H
-#define CUDAL2_TUNE_CUDAL2_COST_H
+#ifndef CUDAL2_CHOICE_CUDAL2_COST_H
+#define CUDAL2_CHOICE_CUDAL2_COST_H
 
 #include "model/problem.h"
 
