@@ -1,8 +1,8 @@
 #!/bin/bash
 # The packages. Always: the version is one, `make install` gives a tree that runs from another place, and the Python module
 # runs the program, reads its results and raises its errors. With PACKAGES=1 (some minutes; .ci/run) also the .deb and the
-# wheel are built, put into a root and a venv of their own, and run there. A missing tool skips its part with the reason.
-# Times nothing.
+# wheel are built, installed in a root that debootstrap makes and in a venv of their own, and run there. A missing tool,
+# right or registry skips its part with the reason. Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 version=$(cat "$top/VERSION")
@@ -86,6 +86,45 @@ if [ -z "${PACKAGES:-}" ]; then
     echo "skip: building the .deb and the wheel (PACKAGES=1 does)"
     finish
 fi
+
+# ---- the .deb, in a root that has nothing of this machine's ----
+
+# Mounts are of a namespace that ends with the command, so that none is left in a directory that will be removed.
+in_root() { # in_root COMMAND...
+    timeout 200 unshare --mount --pid --fork bash -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$work/clean" "$@"
+}
+make_root() { # says why there is none
+    [ "$(id -u)" -eq 0 ] || { echo "not root"; return 1; }
+    command -v debootstrap >/dev/null || { echo "no debootstrap"; return 1; }
+    unshare --mount --pid --fork true 2>/dev/null || { echo "no mount namespaces here"; return 1; }
+    # Of this release, whose libraries the package was built with.
+    (
+        . /etc/os-release
+        parts=main
+        [ "$ID" = ubuntu ] && parts=main,universe
+        timeout 300 unshare --mount debootstrap --variant=minbase --components=$parts "$VERSION_CODENAME" "$work/clean"
+    ) >"$work/out" 2>&1 || { tail -1 "$work/out"; return 1; }
+}
+install_deb() { # install_deb FILE
+    local why code rest
+    why=$(make_root) || { echo "skip: installing the .deb ($why)"; return; }
+    cp "$1" "$work/clean/tmp/"
+    in_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "/tmp/${1##*/}" >"$work/out" 2>&1
+    verdict $? "and installed in a clean root, with what it depends on" "$(tail -2 "$work/out")"
+    in_root cudal2-bench --version >"$work/out" 2>&1
+    expect_text "$work/out" "^cudal2-bench ${version//./\\.}" "where it says its version"
+    in_root sh -c "cd /tmp && cudal2-bench $smoke --output m.json" >"$work/out" 2>"$work/err"
+    code=$?
+    # 2: torch.matmul is named as not there; blocked was measured.
+    [ "$code" -eq 2 ] && [ -s "$work/clean/tmp/m.json" ] && grep -q '^blocked-nn .* 1 ' "$work/out"
+    verdict $? "and measures" "exit $code: $(tail -2 "$work/err")"
+    in_root dpkg --purge cudal2-bench >"$work/out" 2>&1
+    verdict $? "and is removed" "$(tail -1 "$work/out")"
+    rest=$(cd "$work/clean" && find . -xdev -name '*cudal2*' ! -path './tmp/*' | head -3)
+    [ -z "$rest" ]
+    verdict $? "without a rest" "$rest"
+}
+
 export DIST=$work/dist CUDAL2_CC="${CUDAL2_CC:-$(command -v ccache >/dev/null && echo 'ccache gcc' || echo gcc)}"
 "$top/scripts/package.sh" deb >"$work/out" 2>"$work/err"
 code=$?
@@ -95,11 +134,7 @@ else
     expect_code 0 "the .deb is built"
     [ "$(dpkg-deb -f "$work"/dist/*.deb Version)" = "$version" ]
     verdict $? "with the version"
-    # A root of its own: the system's libraries, and of ours only what is in the package.
-    dpkg-deb -x "$work"/dist/*.deb "$work/debian"
-    measures "$work/debian/usr/bin/cudal2-bench" "what it unpacks measures"
-    dpkg-deb -f "$work"/dist/*.deb Depends | grep -q libcjson1
-    verdict $? "it depends on what it links"
+    install_deb "$work"/dist/*.deb
 fi
 "$python" -m venv "$work/venv" 2>"$work/err" || { echo "skip: the wheel (no venv: $(tail -1 "$work/err"))" && finish; }
 "$top/scripts/package.sh" wheel >"$work/out" 2>"$work/err"
