@@ -1,7 +1,8 @@
 #!/bin/bash
-# everything.sh [PYTHON [RUNS]]: trains three seeds with each context, two at a time, compares them with the searches and draws
-# the picture, into results/policy. PYTHON (python3) has torch; RUNS (a new directory in /tmp) takes the runs. The same command goes
-# on with what was stopped. TRAIN has further options for every run (--size large --device cuda); PARALLEL (2) runs go at a time.
+# everything.sh [PYTHON [RUNS]]: trains three seeds with each context, two at a time, compares them with the
+# searches and draws the picture, into results/policy. PYTHON (python3) has torch; RUNS (a new directory in
+# /tmp) takes the runs. The same command goes on with what was stopped. TRAIN has further options for every
+# run (--size large --device cuda); PARALLEL (2) runs go at a time.
 set -euo pipefail
 cd "$(dirname "$0")"
 python=${1:-python3}

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# accuse.sh PROGRAM OUT DEVICE [PART/OF [ACC]]: is anybody honest accused? NVIDIA's baselines alone, over llm.json, odd.json,
-# fifth.json and resident.json, in both modes and with warm and rotated caches, measured shortly and watched in every cell. All of
-# it is some 2800 cells; one part of 8 (PART from 0 on; default 0/8) has every second shape in one mode and cache state and takes
-# about five minutes of one GPU. ACC: f32 (default) or f16. OUT gets results, journals and the lines of who was accused.
-# Exit 0: nobody; 3: somebody; else a run failed. scripts/gpu-run.sh calls it as step accuse[:PART/OF[:ACC]].
+# accuse.sh PROGRAM OUT DEVICE [PART/OF [ACC]]: is anybody honest accused? NVIDIA's baselines alone, over
+# llm.json, odd.json, fifth.json and resident.json, in both modes and with warm and rotated caches, measured
+# shortly and watched in every cell. All of it is some 2800 cells; one part of 8 (PART from 0 on; default 0/8)
+# has every second shape in one mode and cache state and takes about five minutes of one GPU. ACC: f32
+# (default) or f16. OUT gets results, journals and the lines of who was accused. Exit 0: nobody; 3: somebody;
+# else a run failed. scripts/gpu-run.sh calls it as step accuse[:PART/OF[:ACC]].
 set -u
 program=${1:?usage: accuse.sh PROGRAM OUT DEVICE [PART/OF [ACC]]} out=${2:?} device=${3:?} part=${4:-0/8} accumulate=${5:-f32}
 configs=$(cd "$(dirname "$0")/../configs" && pwd) || exit 70

@@ -1,8 +1,8 @@
 #!/bin/bash
-# cuda-check.sh: compiles all CUDA code with nvcc, which needs no GPU: the harness's own kernels, and every candidate in both layouts
-# and both accumulate types with its default parameters. (The tests compile the same sources through NVRTC, as a run does.)
-# CUDA_CHECK=pairs: of the harness's own six combinations a source, in which every two settings occur together.
-# Without nvcc it says so and succeeds.
+# cuda-check.sh: compiles all CUDA code with nvcc, which needs no GPU: the harness's own kernels, and every
+# candidate in both layouts and both accumulate types with its default parameters. (The tests compile the same
+# sources through NVRTC, as a run does.) CUDA_CHECK=pairs: of the harness's own six combinations a source, in
+# which every two settings occur together. Without nvcc it says so and succeeds.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 nvcc=${NVCC:-}

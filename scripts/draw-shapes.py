@@ -5,9 +5,10 @@
     scripts/draw-shapes.py SEED --share 10 >part.json         every tenth of them, of each class alike
     scripts/draw-shapes.py SEED --explore >configs/explore.json   440 others for `tune --explore`, 60 of them with M up to 96
 
-Classes: 350 multiples of 8, 200 multiples of 64, 150 odd sizes, 300 of language models (the layers of configs/llm.json,
-M from 1 to 4096). Sizes are log-uniform from 16 to 16384. The label of a shape is its class. The same seed and version
-of configs/llm.json give the same bytes. Nothing may be tuned on what a committed config of this script holds.
+Classes: 350 multiples of 8, 200 multiples of 64, 150 odd sizes, 300 of language models (the layers of
+configs/llm.json, M from 1 to 4096). Sizes are log-uniform from 16 to 16384. The label of a shape is its
+class. The same seed and version of configs/llm.json give the same bytes. Nothing may be tuned on what a
+committed config of this script holds.
 """
 import argparse
 import json

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""figures-check.py [--write]: every figure of README.md, results/README.md and the pages below that comes from a measurement.
+"""figures-check.py [--write]: every figure of README.md, results/README.md and the pages below that comes
+from a measurement.
 
-Reads committed files under results/ alone. A block of a page between `<!-- figures: NAME -->` and `<!-- end -->` is
-what the function of that name gives; without --write a block that differs is told, and the exit status is 1. So a figure
-is changed by changing data or this script, never by hand. Part of scripts/lint.sh; run it with --write after `make
-results`. CUDAL2_BENCH names the program (default build/cudal2-bench); exit 69: it is not there.
+Reads committed files under results/ alone. A block of a page between `<!-- figures: NAME -->` and `<!-- end
+-->` is what the function of that name gives; without --write a block that differs is told, and the exit
+status is 1. So a figure is changed by changing data or this script, never by hand. Part of scripts/lint.sh;
+run it with --write after `make results`. CUDAL2_BENCH names the program (default build/cudal2-bench); exit
+69: it is not there.
 
-A lead is cudal2-max over a baseline, t_baseline / t_ours - 1, over cublaslt-autotuning-max by device time unless it says
-otherwise. Means are of the shapes' means of ratios (the paper's); ahead, behind and intervals are of the trimmed
-estimate. A shape's class is that of AutoTuning's time, the faster layout's median."""
+A lead is cudal2-max over a baseline, t_baseline / t_ours - 1, over cublaslt-autotuning-max by device time
+unless it says otherwise. Means are of the shapes' means of ratios (the paper's); ahead, behind and intervals
+are of the trimmed estimate. A shape's class is that of AutoTuning's time, the faster layout's median."""
 import collections
 import csv
 import difflib
@@ -156,7 +158,8 @@ def alone():
 
 
 def alone_again():
-    """Over the strongest baseline: all shapes on H200s, and a fifth of them in two runs on two hosts with H100s."""
+    """Over the strongest baseline: all shapes on H200s, and a fifth of them in two runs on two hosts with
+    H100s."""
     rows = []
     for run in ALONE_RUNS:
         leads = [strongest_baseline(c) for c in cells_of(run)]
@@ -189,7 +192,8 @@ def unseen_all():
 
 
 def time_spent(name):
-    """Of a run in results/h200: its seconds, GPUs, and of a GPU in the mean those before the first cell and in cells."""
+    """Of a run in results/h200: its seconds, GPUs, and of a GPU in the mean those before the first cell and
+    in cells."""
     opener = gzip.open(os.path.join(ROOT, name + ".jsonl.gz"), "rt")
     with opener as file:
         end = [json.loads(line) for line in file if '"kind":"end"' in line][-1]["data"]

@@ -1,14 +1,15 @@
 #!/bin/bash
-# figures.sh [-o DIR] [-f FORMATS] ARGUMENT...: draws the paper's figures with gnuplot, no display needed. The arguments go to
-# `cudal2-bench report`: results, journals, --published FILE, --timing T, --mixed. FORMATS is a comma-separated list of svg, pdf
-# and png (default svg,pdf), DIR the current directory unless given. For each group of results (number format, accumulate type;
-# candidate and timing where there are several) it leaves in DIR
+# figures.sh [-o DIR] [-f FORMATS] ARGUMENT...: draws the paper's figures with gnuplot, no display needed. The
+# arguments go to `cudal2-bench report`: results, journals, --published FILE, --timing T, --mixed. FORMATS is
+# a comma-separated list of svg, pdf and png (default svg,pdf), DIR the current directory unless given. For
+# each group of results (number format, accumulate type; candidate and timing where there are several) it
+# leaves in DIR
 #   figure1-GROUP       mean speedup over each baseline, offline and server (paper, Fig. 1)
 #   figure3-MODE-GROUP  speedup over cublaslt-autotuning-max by problem size, three panels (Fig. 3)
 #   figure4-MODE-GROUP  the parameters chosen by problem size, six panels (Fig. 4)
 #   ablation-MODE-GROUP speedup by BM, all else equal (section 5.2), where the results hold such candidates
-# No display is needed; one version of gnuplot gives the same SVG each time. CUDAL2_BENCH names the program (default
-# build/cudal2-bench). Exit status: that of report, or 69 without gnuplot or program.
+# No display is needed; one version of gnuplot gives the same SVG each time. CUDAL2_BENCH names the program
+# (default build/cudal2-bench). Exit status: that of report, or 69 without gnuplot or program.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${CUDAL2_BENCH:-$here/../build/cudal2-bench}
@@ -57,8 +58,8 @@ rows() {
         NR > 1 { for (i = 1; i <= n; i++) if ($at[i] != want[i]) next } 1' "$1"
 }
 
-# tag SOURCE DTYPE ACCUMULATE TIMING CANDIDATE [MODE]: the group's part of a file name; candidate and timing only where they tell it from
-# the others of its number format (and mode).
+# tag SOURCE DTYPE ACCUMULATE TIMING CANDIDATE [MODE]: the group's part of a file name; candidate and timing
+# only where they tell it from the others of its number format (and mode).
 tag() {
     local others prefix="" suffix=""
     others=$(groups "$data/figure1.csv" "1 3 4 5 6 2" | awk -v s="$1" -v d="$2" -v a="$3" -v m="${6:-}" '$1 == s && $2 == d && $3 == a && (m == "" || $6 == m)')
@@ -81,7 +82,8 @@ draw() {
     local format
     for format in ${formats//,/ }; do
         gnuplot -e "$(terminal "$format" "$3" "$4")" -e "set output '$out/$1.$format'" -e "$5" "$here/figures/common.gp" "$here/figures/$2.gp"
-        # cairo writes the time of day into a PDF; a figure is a function of its data. (Newer versions compress it out of reach.)
+        # cairo writes the time of day into a PDF; a figure is a function of its data. (Newer versions
+        # compress it out of reach.)
         [ "$format" != pdf ] || LC_ALL=C sed -i 's/CreationDate (D:[0-9]\{14\}/CreationDate (D:20000101000000/' "$out/$1.pdf"
     done
     echo "$out/$1"
@@ -91,7 +93,8 @@ words() { # words DTYPE ACCUMULATE SOURCE TIMING: for titles
     echo "$1 accumulated in $2, $3, $4 time"
 }
 
-# Bars of one mode for gnuplot: place, mean, low, high (percent), colour, shapes. The layouts of a family stand side by side.
+# Bars of one mode for gnuplot: place, mean, low, high (percent), colour, shapes. The layouts of a family
+# stand side by side.
 bars() { # bars MODE FAMILIES
     awk -F, -v mode="$1" -v families="$2" 'BEGIN {
             n = split(families, names, " ")
@@ -134,7 +137,8 @@ figure3() {
     done < <(groups "$data/figure3.csv" "1 2 3 4 5 6 7")
 }
 
-# Points that fall on one spot become one dot whose area tells how many: bubbles X Y, two awk expressions over the columns.
+# Points that fall on one spot become one dot whose area tells how many: bubbles X Y, two awk expressions over
+# the columns.
 bubbles() {
     awk -F, "NR > 1 { x = $1; y = $2; if (x != \"\" && y != \"\") n[x \" \" y]++ } END { for (i in n) print i, n[i] }" "$data/choices.csv" | sort -n
 }

@@ -1,9 +1,10 @@
 #!/bin/bash
-# fuzz.sh BUILD RUNS [TARGET...]: builds the libFuzzer targets of tests/fuzz with clang, ASan and UBSan in BUILD, and runs each for
-# RUNS executions. A target's committed seeds are read, what it finds is kept in BUILD/corpus. One line a target: executions, speed,
-# coverage, seconds. Exit 1 when one crashed, leaked or took too long; the input is in BUILD/found then.
-# FUZZ_NICE (0), FUZZ_MAX_LEN (2048) and FUZZ_SEED steer it. FUZZ_KEEP=1 packs what was found, minimised, into
-# tests/fuzz/corpus/<target>.tar.gz, from which the next first run starts.
+# fuzz.sh BUILD RUNS [TARGET...]: builds the libFuzzer targets of tests/fuzz with clang, ASan and UBSan in
+# BUILD, and runs each for RUNS executions. A target's committed seeds are read, what it finds is kept in
+# BUILD/corpus. One line a target: executions, speed, coverage, seconds. Exit 1 when one crashed, leaked or
+# took too long; the input is in BUILD/found then. FUZZ_NICE (0), FUZZ_MAX_LEN (2048) and FUZZ_SEED steer it.
+# FUZZ_KEEP=1 packs what was found, minimised, into tests/fuzz/corpus/<target>.tar.gz, from which the next
+# first run starts.
 set -u
 build=${1:?usage: fuzz.sh BUILD RUNS [TARGET...]}
 runs=${2:?usage: fuzz.sh BUILD RUNS [TARGET...]}
@@ -37,7 +38,8 @@ keep() { # keep TARGET CORPUS FILE: the same bytes for the same inputs
     rm -rf "$least"
 }
 
-# Stacks of one frame: collecting them costs more than the parsers do. A crash shows the whole stack all the same.
+# Stacks of one frame: collecting them costs more than the parsers do. A crash shows the whole stack all the
+# same.
 export ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=16:allocator_may_return_null=1:detect_stack_use_after_return=0
 printf '%-9s %12s %8s %8s %8s %8s  %s\n' target executions exec/s edges features seconds outcome
 for target; do

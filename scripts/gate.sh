@@ -1,7 +1,8 @@
 #!/bin/bash
-# gate.sh: the regression gate of one CI job. Measures the kernels of another checkout (BASE) and those of this one (NEW) with this
-# checkout's program on one device, compares them, measures suspects again, and leaves everything in one directory:
-# base.json new.json (with journals), compare.txt compare.md compare.json compare.xml.
+# gate.sh: the regression gate of one CI job. Measures the kernels of another checkout (BASE) and those of
+# this one (NEW) with this checkout's program on one device, compares them, measures suspects again, and
+# leaves everything in one directory: base.json new.json (with journals), compare.txt compare.md compare.json
+# compare.xml.
 #
 #   scripts/gate.sh -b KERNELS [-c CONFIG] [-o DIR] [-d DEVICE] [-p PROGRAM] [-- COMPARE_OPTION...]
 #
@@ -32,7 +33,8 @@ shift $((OPTIND - 1))
 mkdir -p "$out" || exit 73
 rm -f "$out"/compare.{txt,md,json,xml} # of an earlier job: nobody shall read them as this one's
 
-# A batch system signals this shell, not the program: hand it on, and wait until the program has closed its journal.
+# A batch system signals this shell, not the program: hand it on, and wait until the program has closed its
+# journal.
 child=
 stopped=
 trap 'stopped=yes; [ -z "$child" ] || kill -TERM "$child"' TERM INT
@@ -69,8 +71,8 @@ code=$?
 cat "$out/compare.txt"
 [ -z "$stopped" ] || exit "$code"
 
-# The other forms judge by the same second look. Without a table they say why there is none, or are removed where it was the
-# second look that failed.
+# The other forms judge by the same second look. Without a table they say why there is none, or are removed
+# where it was the second look that failed.
 confirm=$(sed -n 's/^note: measured again: [0-9]*, in //p' "$out/compare.txt")
 for form in markdown:md json:json junit:xml; do
     run compare "$out/base.json" "$out/new.json" ${confirm:+--confirm="$confirm"} "$@" --format "${form%:*}" \

@@ -44,7 +44,8 @@ done
 shift $((OPTIND - 1))
 mkdir -p "$out"
 
-# A build carried to another machine finds that machine's libtorch, and with it torch's own cuBLAS: one cuBLAS for all.
+# A build carried to another machine finds that machine's libtorch, and with it torch's own cuBLAS: one cuBLAS
+# for all.
 torch_dir=$(python3 -c 'import torch, os; print(os.path.dirname(torch.__file__))' 2>/dev/null)
 if [ -n "$torch_dir" ]; then
     for d in "$torch_dir/lib" "$torch_dir"/../nvidia/cu*/lib; do
@@ -183,7 +184,8 @@ run_paper() { # paper:W:S[:R]
     scripts/paper-check.sh -p "$bench" -o "$out/paper" -d "$device" -w "$w" -s "$s" -r "${r:-1}"
 }
 
-# Few tiles and short K, few tiles and long K, one wave, many waves, bound by writing C: the kernel that wins each of them.
+# Few tiles and short K, few tiles and long K, one wave, many waves, bound by writing C: the kernel that wins
+# each of them.
 run_ncu() {
     local metrics=gpu__time_duration.sum,sm__throughput.avg.pct_of_peak_sustained_elapsed,sm__inst_executed_pipe_tensor.sum
     metrics=$metrics,lts__t_bytes.sum,dram__bytes.sum,launch__registers_per_thread,launch__occupancy_limit_shared_mem

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# gpu-tests.sh BUILD [NAME...]: every test that needs a GPU, or the named ones (probe, redteam, verify ...), in one go on what is
-# built in BUILD; nothing is compiled, so that BUILD may come from another machine (make portable). `make gpu-test` is this after
-# a build. Prints one line a test, then the logs of BUILD/test-logs; BUILD/test-logs/redteam has the red team's table and
-# journals, BUILD/test-logs/activity those of watched launches.
-# Exit 0: all passed; 1: some failed; 77: no GPU, or something that the tests need is not in BUILD (named, all of it).
+# gpu-tests.sh BUILD [NAME...]: every test that needs a GPU, or the named ones (probe, redteam, verify ...),
+# in one go on what is built in BUILD; nothing is compiled, so that BUILD may come from another machine (make
+# portable). `make gpu-test` is this after a build. Prints one line a test, then the logs of BUILD/test-logs;
+# BUILD/test-logs/redteam has the red team's table and journals, BUILD/test-logs/activity those of watched
+# launches.
+# Exit 0: all passed; 1: some failed; 77: no GPU, or something that the tests need is not in BUILD (named, all
+# of it).
 set -u
 build=${1:?usage: gpu-tests.sh BUILD [NAME...]}
 shift
@@ -11,7 +13,8 @@ here=$(cd "$(dirname "$0")/.." && pwd) || exit 70
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 logs=$build/test-logs
 
-# A build from elsewhere brings libraries along, and finds this machine's libtorch with torch's own cuBLAS: one cuBLAS for all.
+# A build from elsewhere brings libraries along, and finds this machine's libtorch with torch's own cuBLAS:
+# one cuBLAS for all.
 LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 torch_dir=$(python3 -c 'import torch, os; print(os.path.dirname(torch.__file__))' 2>/dev/null)
 for d in ${torch_dir:+"$torch_dir/lib" "$torch_dir"/../nvidia/cu*/lib} "${CUDA_HOME:-/usr/local/cuda}/extras/CUPTI/lib64"; do

@@ -1,9 +1,10 @@
 #!/bin/sh
-# install-deps.sh [--dry-run] [--demo] [--lint] [--browser]: installs what is missing of the packages this project builds and tests
-# with, by apt, on Debian 12 and Ubuntu 24.04; says before what that is, and apt's own word on how much. sudo is used only when not
-# root. Nothing missing: says so and returns at once. --demo leaves out what only tests and figures need, --dry-run prints the
-# commands, --lint adds the tools of `make lint` and `make fuzz`. TORCH=0 and OPENBLAS=0 in the environment go without those two.
-# The CUDA toolkit and GPU drivers are not installed here: `make probe` and `cudal2-bench doctor` say how to get them.
+# install-deps.sh [--dry-run] [--demo] [--lint] [--browser]: installs what is missing of the packages this
+# project builds and tests with, by apt, on Debian 12 and Ubuntu 24.04; says before what that is, and apt's
+# own word on how much. sudo is used only when not root. Nothing missing: says so and returns at once. --demo
+# leaves out what only tests and figures need, --dry-run prints the commands, --lint adds the tools of `make
+# lint` and `make fuzz`. TORCH=0 and OPENBLAS=0 in the environment go without those two. The CUDA toolkit and
+# GPU drivers are not installed here: `make probe` and `cudal2-bench doctor` say how to get them.
 set -eu
 dry=no
 demo=no
@@ -22,7 +23,8 @@ for option in "$@"; do
     esac
 done
 
-# Which release this is. The package names are those of both; what is not there under its name is said when it is tried.
+# Which release this is. The package names are those of both; what is not there under its name is said when it
+# is tried.
 release=${OS_RELEASE:-/etc/os-release}
 release_field() { sed -n "s/^$1=\"\{0,1\}\([^\"]*\)\"\{0,1\}\$/\1/p" "$release" 2>/dev/null; }
 distribution=$(release_field ID)
@@ -34,7 +36,8 @@ esac
 # Without these nothing builds, or the tests do not run.
 required="gcc g++ make libc6-dev libcjson-dev zlib1g-dev libseccomp-dev"
 [ "$demo" = yes ] || required="$required libcmocka-dev"
-# Without one of these a contender, a figure or the test of the JSON Schema files is missing, and the program or test says so.
+# Without one of these a contender, a figure or the test of the JSON Schema files is missing, and the program
+# or test says so.
 optional=
 [ "$demo" = yes ] || optional="libmicrohttpd-dev gnuplot-nox python3-jsonschema"
 [ "${OPENBLAS:-}" = 0 ] || optional="libopenblas-dev $optional"
@@ -98,8 +101,9 @@ run() {
     [ "$dry" = yes ] || "$@"
 }
 
-# apt's own two lines for these packages and what they bring: "Need to get 130 MB of archives.", "After this operation, ...". At a
-# prompt apt would ask here, and is answered no; where it would not ask, it would only download.
+# apt's own two lines for these packages and what they bring: "Need to get 130 MB of archives.", "After this
+# operation, ...". At a prompt apt would ask here, and is answered no; where it would not ask, it would only
+# download.
 amount() {
     LC_ALL=C $root apt-get install --assume-no --download-only --no-install-recommends "$@" 2>/dev/null |
         grep -E '^(Need to get|After this)' | tr '\n' ' '

@@ -1,8 +1,8 @@
 #!/bin/sh
-# install.sh STAGE ROOT LIST: copies everything under STAGE to the same place under ROOT, and writes to ROOT/LIST what it made there,
-# directories too. What an earlier install has left is removed first.
-# install.sh --remove ROOT LIST: removes what LIST names and nothing else. `make install` and `make uninstall` call this; ROOT is
-# DESTDIR, or empty.
+# install.sh STAGE ROOT LIST: copies everything under STAGE to the same place under ROOT, and writes to
+# ROOT/LIST what it made there, directories too. What an earlier install has left is removed first.
+# install.sh --remove ROOT LIST: removes what LIST names and nothing else. `make install` and `make uninstall`
+# call this; ROOT is DESTDIR, or empty.
 set -eu
 
 # Files go; a directory that install made goes when nothing else has come into it.

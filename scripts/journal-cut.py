@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""journal-cut.py JOURNAL CELLS: a small journal, on stdout: of a journal's cells only CELLS, evenly spread, with the other
-lines and those of the activity that was recorded of them. Lines are kept as they are, checksums included.
+"""journal-cut.py JOURNAL CELLS: a small journal, on stdout: of a journal's cells only CELLS, evenly spread,
+with the other lines and those of the activity that was recorded of them. Lines are kept as they are,
+checksums included.
 
-Makes the fixtures of tests/unit/result/test_committed.c: tests/fixtures/data/journals/NAME/journal.jsonl.gz."""
+Makes the fixtures of tests/unit/result/test_committed.c:
+tests/fixtures/data/journals/NAME/journal.jsonl.gz."""
 import gzip
 import json
 import sys

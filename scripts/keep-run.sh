@@ -1,11 +1,13 @@
 #!/bin/bash
-# keep-run.sh [-p PATH=NAME]... JOURNAL DIR [NAME]: keeps what a run left behind as it is committed under results/GPU/.
+# keep-run.sh [-p PATH=NAME]... JOURNAL DIR [NAME]: keeps what a run left behind as it is committed under
+# results/GPU/.
 #
-# A grid's run: DIR/journal.jsonl.gz, with result.json.gz and run.log when JOURNAL's own name with .json or .log is there. With a
-# NAME, one of several searches: DIR/NAME.jsonl.gz and NAME.log. Compressed without dates, so that the same run gives the same bytes.
-# Each PATH is written NAME wherever it stands (-p /home/me/build=BUILD), and the checksums of the journal's lines it stood in are made
-# anew; nothing else is touched. Directories under /home, /root and /tmp that remain are told: they say whose machine it was.
-# Tables and figures: scripts/results.sh. Exit 64: wrong use; 66: no such journal; 73: DIR has one already.
+# A grid's run: DIR/journal.jsonl.gz, with result.json.gz and run.log when JOURNAL's own name with .json or
+# .log is there. With a NAME, one of several searches: DIR/NAME.jsonl.gz and NAME.log. Compressed without
+# dates, so that the same run gives the same bytes. Each PATH is written NAME wherever it stands (-p
+# /home/me/build=BUILD), and the checksums of the journal's lines it stood in are made anew; nothing else is
+# touched. Directories under /home, /root and /tmp that remain are told: they say whose machine it was. Tables
+# and figures: scripts/results.sh. Exit 64: wrong use; 66: no such journal; 73: DIR has one already.
 set -euo pipefail
 paths=() names=()
 usage() {

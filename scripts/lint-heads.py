@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""lint-heads.py: what head comments say of other files is true. Each file that one names is there, each source of
-harness/ says who calls it, and a caller that is named as `y.c` uses a name that this file or its header gives out.
-A caller "through" something (a table of hooks, another header) is not looked for. Part of scripts/lint-heads.sh."""
+"""lint-heads.py: what head comments say of other files is true. Each file that one names is there, each
+source of harness/ says who calls it, and a caller that is named as `y.c` uses a name that this file or its
+header gives out. A caller "through" something (a table of hooks, another header) is not looked for. Part of
+scripts/lint-heads.sh."""
 import glob
 import os
 import re

@@ -1,7 +1,7 @@
 #!/bin/bash
-# lint-heads.sh: every C, C++, CUDA, shell and Python file begins by saying what it is for (what it relies on, who calls it): a
-# comment, of a source of harness/ with a dozen words. What it says of other files is true (lint-heads.py). Part of
-# scripts/lint.sh.
+# lint-heads.sh: every C, C++, CUDA, shell and Python file begins by saying what it is for (what it relies on,
+# who calls it): a comment, of a source of harness/ with a dozen words. What it says of other files is true
+# (lint-heads.py). Part of scripts/lint.sh.
 set -u
 own=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$(dirname "$0")/..}" || exit 1

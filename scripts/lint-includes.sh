@@ -1,6 +1,7 @@
 #!/bin/bash
-# lint-includes.sh: proves the order of the rooms under harness/. A file includes only its own room and the rooms named for it
-# below; baselines and plugins include abi/contender.h and their own neighbours, nothing else of the project.
+# lint-includes.sh: proves the order of the rooms under harness/. A file includes only its own room and the
+# rooms named for it below; baselines and plugins include abi/contender.h and their own neighbours, nothing
+# else of the project.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 declare -A may=(

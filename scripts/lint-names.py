@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""lint-names.py: no name that needs a dictionary. The names of NAMES are looked for among the basenames of source files
-(without test_, fuzz_, e2e_, gpu_ and cmd_ in front), the tags of structs, enums and unions, and the keys of the config's
-schema. A new one is a line of NAMES, with the word to use instead. Part of scripts/lint.sh."""
+"""lint-names.py: no name that needs a dictionary. The names of NAMES are looked for among the basenames of
+source files (without test_, fuzz_, e2e_, gpu_ and cmd_ in front), the tags of structs, enums and unions, and
+the keys of the config's schema. A new one is a line of NAMES, with the word to use instead. Part of
+scripts/lint.sh."""
 import glob
 import json
 import os
 import re
 import sys
 
-# The word, where it is refused, and what says it plainly. "whole": the name is that word; "part": it is one of the name's
-# words (gunzip_input); "file": of files alone, for the word is clear where it is a struct's.
+# The word, where it is refused, and what says it plainly. "whole": the name is that word; "part": it is one
+# of the name's words (gunzip_input); "file": of files alone, for the word is clear where it is a struct's.
 NAMES = (
     ("apart", "whole", "text_diff, process_per_plugin"),
     ("beside", "part", "journal_freshness"),

@@ -1,6 +1,6 @@
 #!/bin/bash
-# lint-release.sh: the version has one place, the file VERSION; what must repeat it (CHANGELOG.md, CITATION.cff,
-# debian/changelog) says the same. Part of scripts/lint.sh.
+# lint-release.sh: the version has one place, the file VERSION; what must repeat it (CHANGELOG.md,
+# CITATION.cff, debian/changelog) says the same. Part of scripts/lint.sh.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0

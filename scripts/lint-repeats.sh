@@ -1,6 +1,6 @@
 #!/bin/bash
-# lint-repeats.sh: which stretches of the harness repeat each other, the longest first, by sim_c (Debian's similarity-tester).
-# A report and no gate: it fails nothing. Part of scripts/lint.sh.
+# lint-repeats.sh: which stretches of the harness repeat each other, the longest first, by sim_c (Debian's
+# similarity-tester). A report and no gate: it fails nothing. Part of scripts/lint.sh.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
 LEAST=100 # tokens, a dozen lines: below it most are tables and loops that look alike

@@ -1,7 +1,7 @@
 #!/bin/bash
-# lint-results.sh: the tree stays light. results/ holds at most 25 MB and the whole tree at most 40 MB; each line of
-# results/MANIFEST.tsv names a file that is not in the tree and a commit that this history has.
-# Part of scripts/lint.sh. Sizes are those of files that git tracks.
+# lint-results.sh: the tree stays light. results/ holds at most 25 MB and the whole tree at most 40 MB; each
+# line of results/MANIFEST.tsv names a file that is not in the tree and a commit that this history has. Part
+# of scripts/lint.sh. Sizes are those of files that git tracks.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0

@@ -1,6 +1,6 @@
 #!/bin/bash
-# lint-sizes.sh: no file over 500 lines; functions of the harness have a median of at most 12 lines and a 95th percentile of at
-# most 45, none over 60 and no more than 5 parameters. Lengths come from ctags.
+# lint-sizes.sh: no file over 500 lines; functions of the harness have a median of at most 12 lines and a 95th
+# percentile of at most 45, none over 60 and no more than 5 parameters. Lengths come from ctags.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
 bad=0

@@ -1,8 +1,8 @@
 #!/bin/bash
-# lint.sh: format, clang-tidy, cppcheck, shell syntax, room order, sizes, head comments, names, types of the Python
-# module, prose and links, figures of the pages, the size of results, one version. Runs every check and then fails if
-# one did. A tool that is not installed is named and skipped; with CI=1 that is a failure too. Repetition is reported
-# (lint-repeats.sh) and fails nothing.
+# lint.sh: format, clang-tidy, cppcheck, shell syntax, room order, sizes, head comments, names, types of the
+# Python module, prose and links, figures of the pages, the size of results, one version. Runs every check and
+# then fails if one did. A tool that is not installed is named and skipped; with CI=1 that is a failure too.
+# Repetition is reported (lint-repeats.sh) and fails nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0

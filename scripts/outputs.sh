@@ -1,8 +1,8 @@
 #!/bin/bash
 # outputs.sh [LABEL-PATTERN]: prints "sha256  label" of everything that `report` and `compare` say of the committed runs:
-# results and tests/fixtures/data, every format, from journals, from their results, and of several together. Two builds
-# whose lists are alike (diff) say the same; a change that is to move no byte of any output is proven by that.
-# CUDAL2_BENCH names the program (default build/cudal2-bench), JOBS how many at once.
+# results and tests/fixtures/data, every format, from journals, from their results, and of several together.
+# Two builds whose lists are alike (diff) say the same; a change that is to move no byte of any output is
+# proven by that. CUDAL2_BENCH names the program (default build/cudal2-bench), JOBS how many at once.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/.."
@@ -15,7 +15,8 @@ export program work
 formats=$("$program" report --format none 2>&1 | sed -E 's/.*expected ([a-z|-]*).*/\1/; s/\|/ /g') || true
 published=(tests/fixtures/data/published/*.csv)
 
-# one LABEL ARGUMENT...: a line for what the program says (both streams and its exit status), one for each file it makes.
+# one LABEL ARGUMENT...: a line for what the program says (both streams and its exit status), one for each
+# file it makes.
 one() {
     local label=$1 out code=0 file
     shift

@@ -2,8 +2,9 @@
 # package.sh deb | wheel: builds a package of the committed tree into dist/.
 #   deb    needs dpkg-dev and debhelper (apt-get install dpkg-dev debhelper)
 #   wheel  needs python3 with venv; pip fetches scikit-build-core, or finds it where PIP_NO_INDEX and PIP_FIND_LINKS say
-# The build happens in a copy of the tree, so nothing is left in this one. CUDAL2_CC names the compiler ("ccache gcc").
-# tests/e2e/e2e_package.sh installs and runs what it makes. Exit 69: a tool is missing; 64: wrong use.
+# The build happens in a copy of the tree, so nothing is left in this one. CUDAL2_CC names the compiler
+# ("ccache gcc"). tests/e2e/e2e_package.sh installs and runs what it makes. Exit 69: a tool is missing; 64:
+# wrong use.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 out=${DIST:-$top/dist}

@@ -1,17 +1,18 @@
 #!/bin/bash
-# paper-check.sh: measures the same cells by the adaptive protocol and by the paper's, and says for each pair whether the paper's mean
-# lies in the adaptive interval, and what each of the two cost.
+# paper-check.sh: measures the same cells by the adaptive protocol and by the paper's, and says for each pair
+# whether the paper's mean lies in the adaptive interval, and what each of the two cost.
 #
 #   scripts/paper-check.sh [-c CONFIG] [-o DIR] [-d DEVICE] [-m MODE] [-r RUNS] [-w SECONDS] [-s SECONDS] [-p PROGRAM] [-- RUN_OPTION...]
 #
 # -r: adaptive runs (1 to 15, default 1), each a process with a seed of its own: half of them, rounded up, before the paper's run and the
-# others after it, so that both protocols see the same stretch of time. From two on the interval is where one more run lies (docs/method.md,
-# section 9). They share the cache on disk, and with it the algorithm that the first one's races chose.
+# others after it, so that both protocols see the same stretch of time. From two on the interval is where one
+# more run lies (docs/method.md, section 9). They share the cache on disk, and with it the algorithm that the
+# first one's races chose.
 # -w, -s: warm-up and timed seconds of each pair (10 and 30 in the paper and in configs/paper-protocol.json): a shorter look keeps the
 # structure of the protocol and not its durations, and the figures must say so.
-# Leaves adaptive.json, adaptive-2.json to adaptive-RUNS.json, paper.json (with journals), the config of the paper run and agreement.txt in
-# DIR; with several runs also agreement-first.txt, the first one alone against the paper's. A second call goes on; one with more RUNS adds
-# them, later than the paper's run.
+# Leaves adaptive.json, adaptive-2.json to adaptive-RUNS.json, paper.json (with journals), the config of the
+# paper run and agreement.txt in DIR; with several runs also agreement-first.txt, the first one alone against
+# the paper's. A second call goes on; one with more RUNS adds them, later than the paper's run.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 70
 config=$root/configs/paper-protocol.json

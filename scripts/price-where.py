@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""price-where.py ON OFF: where the checks of a run go. ON and OFF are journals (.jsonl, .gz too) of one config with
-verify.honesty on and off; scripts/price.sh calls this for each round. One line a mode, of the cells that both have:
-blocks, how much more the ratios of two contenders scatter from block to block, and seconds of checks for equal blocks."""
+"""price-where.py ON OFF: where the checks of a run go. ON and OFF are journals (.jsonl, .gz too) of one
+config with verify.honesty on and off; scripts/price.sh calls this for each round. One line a mode, of the
+cells that both have: blocks, how much more the ratios of two contenders scatter from block to block, and
+seconds of checks for equal blocks."""
 import gzip
 import itertools
 import json
@@ -33,7 +34,8 @@ def cells(path):
 
 
 def scatters(cell):
-    """Of each pair of contenders, with the variants that ran: the standard deviation of the logarithm of its ratio."""
+    """Of each pair of contenders, with the variants that ran: the standard deviation of the logarithm of its
+    ratio."""
     headline = cell["headline"]
     series = {
         (c["name"], (c.get("tuning") or {}).get("variant")): times(c[headline])
@@ -52,14 +54,16 @@ TRIALS = ("fresh", "restore", "between", "replay")
 
 
 def trials(on):
-    """What the checks between blocks did, in seconds: what is of no trial is how the device's state is looked at."""
+    """What the checks between blocks did, in seconds: what is of no trial is how the device's state is looked
+    at."""
     spent = {name: sum(cell.get("part_seconds", {}).get(name, 0) for cell in on) for name in TRIALS}
     spent["rest"] = sum(cell["phase_seconds"].get("other", 0) for cell in on) - sum(spent.values())
     return ", ".join(f"{name} {seconds:.2f}" for name, seconds in spent.items())
 
 
 def compare(on, off):
-    """Of one mode: blocks, ratios of scatters, seconds of checks between blocks and of the rest for equal blocks."""
+    """Of one mode: blocks, ratios of scatters, seconds of checks between blocks and of the rest for equal
+    blocks."""
     blocks, ratios, between, beside, base = [0, 0], [], 0, 0, 0
     for a, b in zip(on, off):
         n = [sum(a["group_blocks"]), sum(b["group_blocks"])]

@@ -1,13 +1,15 @@
 #!/bin/bash
-# price.sh: what the checks during timing cost. Runs SHAPES shapes of a config with verify.honesty on and off, in alternation, and
-# prints the share of wall time that the checks take: as it was, and for equal numbers of blocks (a run without checks may need more).
+# price.sh: what the checks during timing cost. Runs SHAPES shapes of a config with verify.honesty on and off,
+# in alternation, and prints the share of wall time that the checks take: as it was, and for equal numbers of
+# blocks (a run without checks may need more).
 #
 #   scripts/price.sh [-p PROGRAM] [-o DIR] [-d DEVICE] [-c CONFIG] [-n SHAPES] [-r ROUNDS] [-m MOST] [-- RUN_OPTION...]
 #
-# 200 shapes of configs/grid.json, 2 rounds and at most 10 percent unless told otherwise. DIR gets results, journals and price.txt.
-# By mode it says where they go: blocks, scatter, seconds (price-where.py).
+# 200 shapes of configs/grid.json, 2 rounds and at most 10 percent unless told otherwise. DIR gets results,
+# journals and price.txt. By mode it says where they go: blocks, scatter, seconds (price-where.py).
 # Every run verifies anew (verify.cache false). A run that does not count compiles the kernels beforehand.
-# Exit 0: the share is at most MOST percent in the mean; 1: more; else a run failed. For a GPU; on the CPU every launch is checked.
+# Exit 0: the share is at most MOST percent in the mean; 1: more; else a run failed. For a GPU; on the CPU
+# every launch is checked.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 70
 bench=$root/build/cudal2-bench out=results/local/price device=auto config=$root/configs/grid.json shapes=200 rounds=2 most=10

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Finds the libraries that this build can use. Prints one line for each: what was found, where and which version, or
-# "not found" and the command that gets it. Writes make variables to the file named by $1. Nothing here fails the
-# build: a plugin whose library is missing is not built, and `cudal2-bench list` says so.
-# Environment: CC, CUDA_HOME, LIBTORCH, PYTHON override what is found by itself; TORCH=0 and OPENBLAS=0 leave those two out.
+# Finds the libraries that this build can use. Prints one line for each: what was found, where and which
+# version, or "not found" and the command that gets it. Writes make variables to the file named by $1. Nothing
+# here fails the build: a plugin whose library is missing is not built, and `cudal2-bench list` says so.
+# Environment: CC, CUDA_HOME, LIBTORCH, PYTHON override what is found by itself; TORCH=0 and OPENBLAS=0 leave
+# those two out.
 set -u
 out=${1:?usage: probe.sh OUTPUT.mk}
 CC=${CC:-gcc}
@@ -74,8 +75,8 @@ probe_cmocka() {
     fi
 }
 
-# The plain cblas.h may be another BLAS's (the distribution's alternatives decide), so the flags are tried in turn and
-# the one with OpenBLAS's own functions is taken.
+# The plain cblas.h may be another BLAS's (the distribution's alternatives decide), so the flags are tried in
+# turn and the one with OpenBLAS's own functions is taken.
 probe_openblas() {
     [ "${OPENBLAS:-}" != 0 ] || { say OpenBLAS "left out (OPENBLAS=0)"; return; }
     for flags in "$(pkg-config --cflags --libs openblas 2>/dev/null)" \

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""prose.py [--write] [FILE...]: the prose of the pages that people read. Part of scripts/lint.sh (scripts/lint-prose.sh).
+"""prose.py [--write] [FILE...]: the prose of the pages that people read. Part of scripts/lint.sh
+(scripts/lint-prose.sh).
 
-Tells: lines of over 110 columns (tables, code, links alone and headings may be longer); words that a page does without
-(DENIED); links to files or headings that are not there; files of the tree that a page names and that are not there.
-With --write paragraphs and list items are wrapped at 110 columns. Without FILEs: the pages of git, docs/lab not (it is a
-log: only its links are looked at)."""
+Tells: lines of over 110 columns (tables, code, links alone and headings may be longer); words that a page
+does without (DENIED); links to files or headings that are not there; files of the tree that a page names and
+that are not there. With --write paragraphs and list items are wrapped at 110 columns. Without FILEs: the
+pages of git, docs/lab not (it is a log: only its links are looked at)."""
 import os
 import re
 import subprocess
@@ -25,7 +26,8 @@ def tracked(*patterns):
 
 
 def units(text):
-    """The text's lines as ("prose", lines) and ("other", lines): fences, tables, headings, comments, indented code."""
+    """The text's lines as ("prose", lines) and ("other", lines): fences, tables, headings, comments, indented
+    code."""
     fenced = False
     found = []
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""referee.py RESULT... [--families TSV] [--out FILE.md] [--html FILE.html]: the referee table: every family against one reference,
-from the results or journals of `scripts/gpu-run.sh referee:DTYPE` (.gz or not), as Markdown, and as a page of HTML.
+"""referee.py RESULT... [--families TSV] [--out FILE.md] [--html FILE.html]: the referee table: every family
+against one reference, from the results or journals of `scripts/gpu-run.sh referee:DTYPE` (.gz or not), as
+Markdown, and as a page of HTML.
 
-TSV is what scripts/referee.sh wrote of each family: repository, version, licence. No number stands here that a journal does not
-have: means and counts are of the program's own `report --format pairs` and `--format result`."""
+TSV is what scripts/referee.sh wrote of each family: repository, version, licence. No number stands here that
+a journal does not have: means and counts are of the program's own `report --format pairs` and `--format
+result`."""
 import argparse
 import csv
 import html
@@ -23,7 +25,8 @@ GROUPS = {"grid": lambda label: label.split(",")[0] == "grid", "language models"
 SIZES = [("under 30 us", 0, 3e4), ("30 us to 1 ms", 3e4, 1e6), ("over 1 ms", 1e6, math.inf)]
 FEW = 10  # means of fewer shapes have no interval
 MOST = 0.9  # of the shapes: whoever has fewer is left out of what all have
-# Families of the program itself: what it is, where its code is, under which licence, which member of "libraries" has its version.
+# Families of the program itself: what it is, where its code is, under which licence, which member of
+# "libraries" has its version.
 OWN = {
     "cublaslt-autotuning": ("cuBLASLt, the fastest of what its heuristic returns", "https://docs.nvidia.com/cuda/cublas", "NVIDIA CUDA EULA", "cublaslt"),
     "cublaslt-exhaustive": ("cuBLASLt, the fastest of all its algorithms", "https://docs.nvidia.com/cuda/cublas", "NVIDIA CUDA EULA", "cublaslt"),
@@ -51,7 +54,8 @@ def family(contender):
 
 
 class Race:
-    """One result: of each cell the lead of each family over the reference, the reference's time, and what went wrong."""
+    """One result: of each cell the lead of each family over the reference, the reference's time, and what
+    went wrong."""
 
     def __init__(self, options, path):
         self.result = json.loads(report(options, path, "result"))

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# referee.sh [-p CHECKOUT] [-c CONFIG] [-n TYPES] [-j JOBS] DIR TYPE...: builds what the referee table races beside the project's own
-# contenders, without a GPU, into DIR/TYPE/FAMILY (f16 and bf16 sum in fp32, f16-f16 in fp16: Triton and TileLang alone): a Triton persistent matmul, a TileLang GEMM, CUTLASS by NVIDIA's heuristics (at
-# most TYPES kernel types, 64), and of a checkout of the CUDA-L2 repository (-p; f16 alone) the kernels of the config's shapes.
-# CUTLASS, where it names a checkout of NVIDIA/cutlass, adds the CuTe DSL's dense GEMM for Hopper (f16, bf16).
-# DIR/families.tsv has of each its repository, version and licence. What is built is kept: the same call goes on. Relies on
-# scripts/adapters/setup.sh triton, tilelang, cute, cutlass and heuristics. Then, on a GPU: scripts/gpu-run.sh referee:TYPE[:DIR].
+# referee.sh [-p CHECKOUT] [-c CONFIG] [-n TYPES] [-j JOBS] DIR TYPE...: builds what the referee table races
+# beside the project's own contenders, without a GPU, into DIR/TYPE/FAMILY (f16 and bf16 sum in fp32, f16-f16
+# in fp16: Triton and TileLang alone): a Triton persistent matmul, a TileLang GEMM, CUTLASS by NVIDIA's
+# heuristics (at most TYPES kernel types, 64), and of a checkout of the CUDA-L2 repository (-p; f16 alone) the
+# kernels of the config's shapes. CUTLASS, where it names a checkout of NVIDIA/cutlass, adds the CuTe DSL's
+# dense GEMM for Hopper (f16, bf16). DIR/families.tsv has of each its repository, version and licence. What is
+# built is kept: the same call goes on. Relies on scripts/adapters/setup.sh triton, tilelang, cute, cutlass
+# and heuristics. Then, on a GPU: scripts/gpu-run.sh referee:TYPE[:DIR].
 set -u
 usage='usage: referee.sh [-p CHECKOUT] [-c CONFIG] [-n TYPES] [-j JOBS] DIR TYPE...'
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 70

@@ -1,10 +1,11 @@
 #!/bin/bash
-# results-restore.sh [-o DIR] PATH...: brings back runs that left the tree, from git's history, as results/MANIFEST.tsv lists
-# them: PATH is a file or a directory there (results/h200/2026-11-21-offline-f16, or without results/h200/). Each file is
-# checked against its sha256 and written where it was, or under DIR. git ignores most of them there; git status shows
-# the others.
-# In a clone made with --filter=blob:none git fetches what it needs. Relies on git and sha256sum.
-# Exit 64: wrong use; 66: a PATH that the list does not have; 65: a file that is not what the list says; 69: no history.
+# results-restore.sh [-o DIR] PATH...: brings back runs that left the tree, from git's history, as
+# results/MANIFEST.tsv lists them: PATH is a file or a directory there (results/h200/2026-11-21-offline-f16,
+# or without results/h200/). Each file is checked against its sha256 and written where it was, or under DIR.
+# git ignores most of them there; git status shows the others.
+# In a clone made with --filter=blob:none git fetches what it needs. Relies on git and sha256sum. Exit 64:
+# wrong use; 66: a PATH that the list does not have; 65: a file that is not what the list says; 69: no
+# history.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 into=$top

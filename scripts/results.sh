@@ -1,17 +1,19 @@
 #!/bin/bash
-# results.sh [--check] [ROOT]: makes tables, figures and a page again from every run committed under ROOT (default
-# results), or, with --check, says which of the committed ones are not what their run gives (exit status 1).
+# results.sh [--check] [ROOT]: makes tables, figures and a page again from every run committed under ROOT
+# (default results), or, with --check, says which of the committed ones are not what their run gives (exit
+# status 1).
 #
-# A run is a directory ROOT/GPU/NAME with journal.jsonl.gz, result.json.gz or both. Runs whose names differ only in mode and accumulate
-# type, NAME = SERIES-offline-f16 and so on, are also a series: what the paper shows in one table. It gets a directory of its own,
-# ROOT/GPU/SERIES. Each run and each series gets
+# A run is a directory ROOT/GPU/NAME with journal.jsonl.gz, result.json.gz or both. Runs whose names differ
+# only in mode and accumulate type, NAME = SERIES-offline-f16 and so on, are also a series: what the paper
+# shows in one table. It gets a directory of its own, ROOT/GPU/SERIES. Each run and each series gets
 #   tables/     summary.txt as `report` shows it, table1 to table6 as Markdown and CSV (the CSV files are not committed)
 #   figures/    the paper's figures as SVG (or none.txt: why there is none, as of noise), and data.cksum, which tells
 #               whether they are still those of the data; only what README.md shows is committed
 #   report.html the page (not committed)
 # What is not committed this script makes again; --check looks at it where it is there.
-# A run that is part of a series has tables only; its figures and page are those of the series. Nothing else is touched.
-# CUDAL2_BENCH names the program (default build/cudal2-bench). Without gnuplot the figures are left as they are.
+# A run that is part of a series has tables only; its figures and page are those of the series. Nothing else
+# is touched. CUDAL2_BENCH names the program (default build/cudal2-bench). Without gnuplot the figures are
+# left as they are.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 export CUDAL2_BENCH=${CUDAL2_BENCH:-$here/../build/cudal2-bench}
@@ -27,8 +29,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 wrong=0
 
-# file_of RUN: what to read of it. A result is a function of its journal (tests/unit/result/test_committed.c) and reads ten times faster, so
-# where only the journal was kept its result has been made beforehand.
+# file_of RUN: what to read of it. A result is a function of its journal (tests/unit/result/test_committed.c)
+# and reads ten times faster, so where only the journal was kept its result has been made beforehand.
 file_of() {
     local name
     for name in "$1/result.json.gz" "$1/result.json" "$work/made/$1/result.json" "$1/journal.jsonl.gz" "$1/journal.jsonl"; do
@@ -124,8 +126,8 @@ is_series() { # is_series SERIES FILE...
     return 1
 }
 
-# do_jobs FIRST STEP: make_for with every STEP-th of `jobs` from FIRST on, up to one that fails; what a job says, and its status if it
-# is not 0, lie under $work by its number.
+# do_jobs FIRST STEP: make_for with every STEP-th of `jobs` from FIRST on, up to one that fails; what a job
+# says, and its status if it is not 0, lie under $work by its number.
 do_jobs() {
     local i code job all=$work
     work=$all/$1

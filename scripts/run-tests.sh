@@ -1,10 +1,11 @@
 #!/bin/bash
-# run-tests.sh [-j N] [-a NAME]... [-f NAME]... BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not
-# here"), shows what failed, and ends with one line "N passed, N failed". Logs stay in BUILD/test-logs. Exit status 1 if any failed; on
-# TERM or INT the tests that run are ended with all that they started, which would otherwise keep a GPU from whoever comes next.
+# run-tests.sh [-j N] [-a NAME]... [-f NAME]... BUILD TEST...: runs each test (a cmocka program, or a shell
+# script that exits 0, or 77 for "not here"), shows what failed, and ends with one line "N passed, N failed".
+# Logs stay in BUILD/test-logs. Exit status 1 if any failed; on TERM or INT the tests that run are ended with
+# all that they started, which would otherwise keep a GPU from whoever comes next.
 # -j: first N at a time those that time nothing, which are the programs, but for each NAME of -a, and the scripts whose first lines have
-# "# Times nothing."; then the others, which see clocks and processors, one by one. -f: begins before the others of its kind, for the
-# longest would otherwise run on alone at the end.
+# "# Times nothing."; then the others, which see clocks and processors, one by one. -f: begins before the
+# others of its kind, for the longest would otherwise run on alone at the end.
 set -u
 usage() {
     echo "usage: run-tests.sh [-j N] [-a NAME]... [-f NAME]... BUILD TEST..." >&2
@@ -113,7 +114,8 @@ finish_one() { # waits for one of those that run
     local pid status tenths test
     wait -n -p pid
     status=$?
-    # One that a signal ended while something else was going on is not told of again: it is among those that are no more.
+    # One that a signal ended while something else was going on is not told of again: it is among those that
+    # are no more.
     if [ -z "${pid:-}" ]; then
         for pid in "${!running[@]}"; do kill -0 "$pid" 2>/dev/null || break; done
         wait "$pid"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """How often the quick look of `serve` (docs/serve.md, `screen`) errs, on the CPU device.
 
-The candidate is the baseline's own source under another name, so that its true ratio is 1. It is submitted for many problems
-with screens below, at and above 1: at 1 or less to drop it is an error, above 1 to let it pass is. Needs a C compiler.
+The candidate is the baseline's own source under another name, so that its true ratio is 1. It is submitted
+for many problems with screens below, at and above 1: at 1 or less to drop it is an error, above 1 to let it
+pass is. Needs a C compiler.
 
     scripts/screen-rate.py build/cudal2-bench --jobs 0.95:40,1:120,1.05:40,1.1:40,1.2:40
 """

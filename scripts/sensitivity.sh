@@ -1,7 +1,8 @@
 #!/bin/bash
-# sensitivity.sh: how far times and speedups move with cache state and gaps. Runs configs/sensitivity.json once for each setting and
-# prints a Markdown table (table.md too). Settings: offline with each cache state; server mode with
-# fixed, uniform and Poisson gaps of 0.5, 2 and 8 ms, cache warm; and with Poisson gaps of 2 ms with the cache rotated and flushed.
+# sensitivity.sh: how far times and speedups move with cache state and gaps. Runs configs/sensitivity.json
+# once for each setting and prints a Markdown table (table.md too). Settings: offline with each cache state;
+# server mode with fixed, uniform and Poisson gaps of 0.5, 2 and 8 ms, cache warm; and with Poisson gaps of 2
+# ms with the cache rotated and flushed.
 #
 #   scripts/sensitivity.sh [-c CONFIG] [-o DIR] [-d DEVICE] [-p PROGRAM] [-t] [-- RUN_OPTION...]
 #

@@ -1,10 +1,12 @@
 #!/bin/bash
-# serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]: how many rewards an hour `serve` gives for jobs of one candidate and different
-# problems, submitted as one batch. CANDIDATE: a name, or members of a submission ('"kernel":"multistage","parameters":{"BM":128}');
-# MORE: further members (',"screen":1'). Each @JOB@ in them is the job's number: a source that has one is compiled anew for each job.
-# $VARY: words for @VARY@ in them, one job of each problem for each word, as a generator tries several candidates on a problem.
-# $DEVICE (cpu), $SIDES (64x64) and $STEP (8) of K choose device and problems. Prints one line, and the first failure; exit 1: not all
-# were ok. A second line has the means of `spent`, the first job left out. Needs curl. docs/lab/serve-details.md has what it printed.
+# serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]: how many rewards an hour `serve` gives for jobs of one
+# candidate and different problems, submitted as one batch. CANDIDATE: a name, or members of a submission
+# ('"kernel":"multistage","parameters":{"BM":128}'); MORE: further members (',"screen":1'). Each @JOB@ in them
+# is the job's number: a source that has one is compiled anew for each job. $VARY: words for @VARY@ in them,
+# one job of each problem for each word, as a generator tries several candidates on a problem. $DEVICE (cpu),
+# $SIDES (64x64) and $STEP (8) of K choose device and problems. Prints one line, and the first failure; exit
+# 1: not all were ok. A second line has the means of `spent`, the first job left out. Needs curl.
+# docs/lab/serve-details.md has what it printed.
 set -euo pipefail
 program=${1:?usage: scripts/serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]} jobs=${2:-20} candidate=${3:-blocked} more=${4:-}
 work=$(mktemp -d)

@@ -3,10 +3,10 @@
 
     scripts/time-spent.py JOURNAL...
 
-For each journal (.gz too): the run's parts and what each worker did in them (time_spent of its last line), what the
-start of a worker took, the phases of its cells, the parts of measuring, GPU time in contenders' launches, the longest
-cells, and by the time of a cell's fastest launch what a block's milliseconds go to. Cells are given by worker where
-several measured.
+For each journal (.gz too): the run's parts and what each worker did in them (time_spent of its last line),
+what the start of a worker took, the phases of its cells, the parts of measuring, GPU time in contenders'
+launches, the longest cells, and by the time of a cell's fastest launch what a block's milliseconds go to.
+Cells are given by worker where several measured.
 """
 import collections
 import gzip

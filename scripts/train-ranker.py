@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""train-ranker.py: learns the trees that correct the tuner's model (kernels/spaces/cudal2.trees) from measured races.
+"""train-ranker.py: learns the trees that correct the tuner's model (kernels/spaces/cudal2.trees) from
+measured races.
 
     scripts/train-ranker.py [JOURNAL.jsonl.gz...] --write kernels/spaces/cudal2.trees
     scripts/train-ranker.py [JOURNAL.jsonl.gz...] --evaluate [results/ranker.json]
 
-Data: the pooled searches of rl/data/h200.xz, and the journals of `tune --explore` that are named, else those of
-results/*/explore. Needs numpy and lightgbm (training alone: pip install numpy lightgbm), and build/tests/rank_features.
-The same data give the same bytes.
+Data: the pooled searches of rl/data/h200.xz, and the journals of `tune --explore` that are named, else those
+of results/*/explore. Needs numpy and lightgbm (training alone: pip install numpy lightgbm), and
+build/tests/rank_features. The same data give the same bytes.
 
-What is learned is log(time / model's time), within a problem: by how much the model is wrong of one configuration more
-than of the others. Configurations that are far from the fastest weigh little. --evaluate leaves out whole shapes, whole
-sizes, or all that is off the grid, and prints by how many percent a choice is slower than the fastest of its pool: of
-the model, of the trees, and of both as `run` races them (every eighth is the model's). It learns from what is offline
-with fp32, and from the journals.
+What is learned is log(time / model's time), within a problem: by how much the model is wrong of one
+configuration more than of the others. Configurations that are far from the fastest weigh little. --evaluate
+leaves out whole shapes, whole sizes, or all that is off the grid, and prints by how many percent a choice is
+slower than the fastest of its pool: of the model, of the trees, and of both as `run` races them (every eighth
+is the model's). It learns from what is offline with fp32, and from the journals.
 """
 import argparse
 import gzip
@@ -42,7 +43,8 @@ SEED = 20261125
 
 
 class Data:
-    """Rows of measured configurations; `pool` numbers problems (shape, layout, accumulate type, mode, device)."""
+    """Rows of measured configurations; `pool` numbers problems (shape, layout, accumulate type, mode,
+    device)."""
 
     def __init__(self):
         self.lines, self.times, self.pool, self.pools = [], [], [], []
@@ -182,7 +184,8 @@ def merged(first, model):
 
 
 def regrets(data, chosen, trees, model):
-    """Percent over the pool's fastest of the best of the first 1, 4, 8 and 16: by the model, by trees, by both."""
+    """Percent over the pool's fastest of the best of the first 1, 4, 8 and 16: by the model, by trees, by
+    both."""
     out = {"model": [], "trees": [], "both": []}
     for rows in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(data.pool[chosen])) + 1):
         slower = data.slower[chosen[rows]]
@@ -253,7 +256,8 @@ SIZES = (128, 2048, 12288)
 
 
 def float_down(value):
-    """The largest float that is not over a threshold: a float is at most the one where it is at most the other."""
+    """The largest float that is not over a threshold: a float is at most the one where it is at most the
+    other."""
     made = np.float32(value)
     return made if float(made) <= value else np.nextafter(made, np.float32(-np.inf))
 

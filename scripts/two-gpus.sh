@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# How much faster several GPUs of this host are than one: 200 shapes, each device list from cold, and where the time went.
+# How much faster several GPUs of this host are than one: 200 shapes, each device list from cold, and where
+# the time went.
 #
 #   scripts/two-gpus.sh [-b BUILD] [-o DIR] [-c CONFIG] [-m MODE] [-a ACC] [-w] DEVICES...
 #
-# DEVICES is what --device takes; the first is what the others are compared with (default: cuda:0 cuda:0,1). From cold:
-# every run has an empty cache of its own, so that kernels are compiled and contenders verified anew; the page cache keeps
-# what the first run has read, so a run that counts comes after one that does not (-w).
+# DEVICES is what --device takes; the first is what the others are compared with (default: cuda:0 cuda:0,1).
+# From cold: every run has an empty cache of its own, so that kernels are compiled and contenders verified
+# anew; the page cache keeps what the first run has read, so a run that counts comes after one that does not
+# (-w).
 set -u
 build=build
 out=results/local/two-gpus
@@ -31,7 +33,8 @@ bench=$build/cudal2-bench
 export CUDAL2_KERNELS=${CUDAL2_KERNELS:-$PWD/kernels}
 mkdir -p "$out"
 
-# A build carried to another machine finds that machine's libtorch, and with it torch's own cuBLAS (gpu-run.sh).
+# A build carried to another machine finds that machine's libtorch, and with it torch's own cuBLAS
+# (gpu-run.sh).
 torch_dir=$(python3 -c 'import torch, os; print(os.path.dirname(torch.__file__))' 2>/dev/null)
 if [ -n "$torch_dir" ]; then
     for d in "$torch_dir/lib" "$torch_dir"/../nvidia/cu*/lib; do

@@ -1,6 +1,6 @@
-"""dense.py: NVIDIA's dense GEMM for Hopper in the CuTe DSL (TMA, wgmma), with its tiles as configurations, as scripts/adapters/cute.py takes
-it. Its code is read from a checkout of github.com/NVIDIA/cutlass, which CUTLASS names; nothing of it is here. B is row-major K x N
-(layout nn) or N rows of K elements (tn)."""
+"""dense.py: NVIDIA's dense GEMM for Hopper in the CuTe DSL (TMA, wgmma), with its tiles as configurations, as
+scripts/adapters/cute.py takes it. Its code is read from a checkout of github.com/NVIDIA/cutlass, which
+CUTLASS names; nothing of it is here. B is row-major K x N (layout nn) or N rows of K elements (tn)."""
 import os
 import sys
 import types

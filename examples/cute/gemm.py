@@ -1,5 +1,6 @@
-"""gemm.py: C = A * B in the CuTe DSL, the plainest that there is, as an example of what scripts/adapters/cute.py takes: one kernel,
-whose tensors are A, B and C. B is row-major K x N (layout nn) or N rows of K elements (tn)."""
+"""gemm.py: C = A * B in the CuTe DSL, the plainest that there is, as an example of what
+scripts/adapters/cute.py takes: one kernel, whose tensors are A, B and C. B is row-major K x N (layout nn) or
+N rows of K elements (tn)."""
 import cutlass
 import cutlass.cute as cute
 

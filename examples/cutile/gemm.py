@@ -1,5 +1,5 @@
-"""gemm.py: C = A * B in cuTile, as an example of what scripts/adapters/cutile.py takes. B is row-major K x N (layout nn) or N rows
-of K elements (tn). cuTile itself is all that it needs."""
+"""gemm.py: C = A * B in cuTile, as an example of what scripts/adapters/cutile.py takes. B is row-major K x N
+(layout nn) or N rows of K elements (tn). cuTile itself is all that it needs."""
 import cuda.tile as ct
 
 TM, TN, TK = 128, 128, 64

@@ -1,5 +1,6 @@
-"""gemm.py: C = A * B in TileLang, with configurations, as an example of what scripts/adapters/tilelang.py takes. B is row-major
-K x N (layout nn) or N rows of K elements (tn); M, N and K are symbols, known at the launch."""
+"""gemm.py: C = A * B in TileLang, with configurations, as an example of what scripts/adapters/tilelang.py
+takes. B is row-major K x N (layout nn) or N rows of K elements (tn); M, N and K are symbols, known at the
+launch."""
 import tilelang.language as T
 
 

@@ -1,5 +1,6 @@
 """matmul.py: C = A * B in Triton by tensor maps (TMA), with autotune configurations, as an example of what
-scripts/adapters/triton.py takes. B is row-major K x N (layout nn) or N rows of K elements (tn). It needs triton alone."""
+scripts/adapters/triton.py takes. B is row-major K x N (layout nn) or N rows of K elements (tn). It needs
+triton alone."""
 import triton
 import triton.language as tl
 

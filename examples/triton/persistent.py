@@ -1,6 +1,7 @@
-"""persistent.py: C = A * B in Triton by a persistent kernel with tensor maps (TMA) and autotune configurations: a block of threads for
-each multiprocessor, which takes one tile after the other. The referee table's Triton family (scripts/referee.sh). B is row-major
-K x N (layout nn) or N rows of K elements (tn). It needs triton alone."""
+"""persistent.py: C = A * B in Triton by a persistent kernel with tensor maps (TMA) and autotune
+configurations: a block of threads for each multiprocessor, which takes one tile after the other. The referee
+table's Triton family (scripts/referee.sh). B is row-major K x N (layout nn) or N rows of K elements (tn). It
+needs triton alone."""
 import triton
 import triton.language as tl
 

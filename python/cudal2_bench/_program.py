@@ -1,6 +1,7 @@
 """Finds the program and runs it. Used by api.py and __main__.py.
 
-The program is CUDAL2_BENCH where that is set, else the one inside the package, else the first of that name in PATH."""
+The program is CUDAL2_BENCH where that is set, else the one inside the package, else the first of that name in
+PATH."""
 from __future__ import annotations
 
 import os

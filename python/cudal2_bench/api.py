@@ -1,4 +1,5 @@
-"""run, load, compare and verify: the program's commands as functions. Relies on _program.py; errors are of errors.py."""
+"""run, load, compare and verify: the program's commands as functions. Relies on _program.py; errors are of
+errors.py."""
 from __future__ import annotations
 
 import gzip
@@ -42,11 +43,13 @@ def run(config: Optional[Union[PathLike, Mapping[str, Any]]] = None, *, shapes: 
         mode: Optional[str] = None, device: Optional[str] = None, baselines: Optional[Sequence[str]] = None,
         candidates: Sequence[PathLike] = (), output: Optional[PathLike] = None, resume: bool = False,
         options: Sequence[str] = ()) -> Result:
-    """Measures a config (a path, or its content as a dict) or shapes like "512x512x512", and returns the result.
+    """Measures a config (a path, or its content as a dict) or shapes like "512x512x512", and returns the
+    result.
 
-    `options` are further options of `cudal2-bench run`. It measures everything, also in a task of a scheduler: a shard is
-    asked for by options=["--shard", "3/8"] and `output` alone, and has no result to return. Without `output` the files are deleted again. An exception of
-    a run that measured something all the same (VerificationFailed, Incomparable) has it in its `result`."""
+    `options` are further options of `cudal2-bench run`. It measures everything, also in a task of a
+    scheduler: a shard is asked for by options=["--shard", "3/8"] and `output` alone, and has no result to
+    return. Without `output` the files are deleted again. An exception of a run that measured something all
+    the same (VerificationFailed, Incomparable) has it in its `result`."""
     with tempfile.TemporaryDirectory() as made:
         target = os.fspath(output) if output is not None else os.path.join(made, "result.json")
         arguments: List[str] = ["run", "--output", target, "--quiet"]

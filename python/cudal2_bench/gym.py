@@ -1,9 +1,11 @@
-"""A Gymnasium environment: choose a kernel's parameters for a problem, get the speedup that was measured as reward.
+"""A Gymnasium environment: choose a kernel's parameters for a problem, get the speedup that was measured as
+reward.
 
     from cudal2_bench.gym import TuningEnv, by_run
     env = TuningEnv({"KC": [64, 128, 256]}, ["256x256x256"], by_run(build, baseline="openblas", device="cpu"))
 
-Relies on gymnasium and numpy (`pip install cudal2-bench[gym]`), on api.py and served.py. Not imported by the package itself."""
+Relies on gymnasium and numpy (`pip install cudal2-bench[gym]`), on api.py and served.py. Not imported by the
+package itself."""
 from __future__ import annotations
 
 import math
@@ -25,10 +27,10 @@ Measure = Callable[[str, Parameters], Tuple[Optional[float], Dict[str, Any]]]
 class TuningEnv(gymnasium.Env):  # type: ignore[misc]
     """An episode is one problem and `budget` measurements of it.
 
-    An action has one number for each parameter: which of its values. The reward of a step is by how much the best
-    log(t_reference / t) of the episode rose (the first step: what it is), so that the sum is the best; a configuration
-    without a valid time costs `penalty`. An observation: log2 of M, N, K, the share of the budget that is left, the best
-    so far, and the last action."""
+    An action has one number for each parameter: which of its values. The reward of a step is by how much the
+    best log(t_reference / t) of the episode rose (the first step: what it is), so that the sum is the best; a
+    configuration without a valid time costs `penalty`. An observation: log2 of M, N, K, the share of the
+    budget that is left, the best so far, and the last action."""
 
     metadata: Dict[str, Any] = {"render_modes": []}
 
@@ -75,8 +77,9 @@ def by_run(candidate: Callable[[Parameters], Union[str, "os.PathLike[str]"]], *,
            mode: str = "offline", options: Sequence[str] = ()) -> Measure:
     """Measures by `cudal2-bench run`: `candidate` gives the plugin or manifest of some parameters.
 
-    The reward is log(t_baseline / t) of the fastest layout of each by the headline timing. A candidate that cannot be
-    built (it raises OSError, ValueError or a BenchError), is wrong or dies has none, and info["why"] says why."""
+    The reward is log(t_baseline / t) of the fastest layout of each by the headline timing. A candidate that
+    cannot be built (it raises OSError, ValueError or a BenchError), is wrong or dies has none, and
+    info["why"] says why."""
     def measure(shape: str, parameters: Parameters) -> Tuple[Optional[float], Dict[str, Any]]:
         try:
             result = run(shapes=[shape], mode=mode, device=device, baselines=[baseline], candidates=[candidate(parameters)],
@@ -100,7 +103,8 @@ def by_server(submission: Callable[[Parameters], Mapping[str, Any]], client: Cli
     """Measures by a running `cudal2-bench serve`: `submission` gives the candidate of some parameters, as in
     `lambda p: {"kernel": "multistage", "parameters": dict(p)}`; `common` are members of every submission.
 
-    The reward is the logarithm of Eq. 3's; info has the outcome. What failed has none, and info["why"] says why."""
+    The reward is the logarithm of Eq. 3's; info has the outcome. What failed has none, and info["why"] says
+    why."""
     def measure(shape: str, parameters: Parameters) -> Tuple[Optional[float], Dict[str, Any]]:
         try:
             outcome = client.measure({**common, **submission(parameters), "problem": shape})

@@ -1,4 +1,5 @@
-"""An OpenEnv environment in front of `cudal2-bench serve`: reset draws a problem, a step submits a kernel for it.
+"""An OpenEnv environment in front of `cudal2-bench serve`: reset draws a problem, a step submits a kernel for
+it.
 
     python -m cudal2_bench.openenv --start cpu --port 8000      # with a server of its own
     python -m cudal2_bench.openenv --url http://gpu-host:8090   # for one that runs
@@ -8,7 +9,8 @@
         env.reset(problem="1024x1024x1024")
         print(env.step({"submission": {"candidate": "cudal2"}}).reward)
 
-Relies on openenv-core (`pip install cudal2-bench[openenv]`) and served.py. Not imported by the package itself."""
+Relies on openenv-core (`pip install cudal2-bench[openenv]`) and served.py. Not imported by the package
+itself."""
 from __future__ import annotations
 
 import argparse
@@ -38,8 +40,8 @@ class KernelAction(Action):  # type: ignore[misc]
 
 
 class KernelObservation(Observation):  # type: ignore[misc]
-    """What is known after a reset or a step. `reward` is Eq. 3's, 0 for a candidate that failed, None where nothing was
-    learnt about it."""
+    """What is known after a reset or a step. `reward` is Eq. 3's, 0 for a candidate that failed, None where
+    nothing was learnt about it."""
 
     problem: str = Field(description="M x N x K")
     steps_left: int = Field(description="submissions that the episode still takes")
@@ -59,8 +61,8 @@ class KernelState(State):  # type: ignore[misc]
 
 
 class KernelEnvironment(Environment[KernelAction, KernelObservation, KernelState]):  # type: ignore[misc]
-    """An episode is one problem and `budget` submissions for it. Each session has an environment of its own; the server
-    measures one job at a time on each device, so that sessions do not disturb each other."""
+    """An episode is one problem and `budget` submissions for it. Each session has an environment of its own;
+    the server measures one job at a time on each device, so that sessions do not disturb each other."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 

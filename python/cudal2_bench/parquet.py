@@ -1,8 +1,8 @@
-"""Writes results as Parquet, by Arrow's C++ library in its Python package pyarrow. Called by Result.to_parquet and as
-`python -m cudal2_bench.parquet RESULT... -o shapes.parquet`.
+"""Writes results as Parquet, by Arrow's C++ library in its Python package pyarrow. Called by
+Result.to_parquet and as `python -m cudal2_bench.parquet RESULT... -o shapes.parquet`.
 
-The columns are those of `report --format shapes`, typed: sizes and blocks are int64, times and TFLOPS float64 (null where
-there is none), headline is bool, the rest are strings."""
+The columns are those of `report --format shapes`, typed: sizes and blocks are int64, times and TFLOPS float64
+(null where there is none), headline is bool, the rest are strings."""
 from __future__ import annotations
 
 import argparse
@@ -38,7 +38,8 @@ def _type_of(arrow: Any, column: str) -> Any:
 
 
 def table(sources: Sequence[PathLike], options: Sequence[str] = ()) -> Any:
-    """Results, journals or directories of them as one pyarrow.Table; `options` are further ones of `report`."""
+    """Results, journals or directories of them as one pyarrow.Table; `options` are further ones of
+    `report`."""
     arrow = _arrow()
     done = call(["report", *[os.fspath(source) for source in sources], "--format", "shapes", *options])
     if done.returncode != 0:

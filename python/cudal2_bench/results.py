@@ -1,6 +1,8 @@
-"""What a run and a comparison found, as dataclasses. Made by api.py from the program's JSON (docs/results.md).
+"""What a run and a comparison found, as dataclasses. Made by api.py from the program's JSON
+(docs/results.md).
 
-Times are in nanoseconds, speedups are t_reference / t_candidate - 1. `raw` has the JSON with everything else."""
+Times are in nanoseconds, speedups are t_reference / t_candidate - 1. `raw` has the JSON with everything
+else."""
 from __future__ import annotations
 
 import json
@@ -110,7 +112,8 @@ class Result:
         return pandas.DataFrame(list(self.rows()))
 
     def to_parquet(self, output: "Union[str, os.PathLike[str]]") -> int:
-        """Every time as Parquet, with the columns of `report --format shapes`; returns the rows. Needs pyarrow."""
+        """Every time as Parquet, with the columns of `report --format shapes`; returns the rows. Needs
+        pyarrow."""
         from . import parquet
 
         if self.path is not None and os.path.exists(self.path):

@@ -25,7 +25,8 @@ LISTENING = re.compile(r"listening on (http://\S+)")
 
 
 class Client:
-    """`token` as in the server's --tokens file. `patience`: seconds that one outcome may take, the queue included."""
+    """`token` as in the server's --tokens file. `patience`: seconds that one outcome may take, the queue
+    included."""
 
     def __init__(self, url: str = "http://127.0.0.1:8090", token: Optional[str] = None, patience: float = 3600.0) -> None:
         self.url, self.token, self.patience = url.rstrip("/"), token, patience
@@ -77,7 +78,8 @@ def _refusal(error: urllib.error.HTTPError, where: str) -> BenchError:
 
 @contextlib.contextmanager
 def serving(device: str = "cpu", options: Sequence[str] = (), directory: Optional[str] = None) -> Iterator[str]:
-    """A server of one's own on a free port of this machine: its URL. Its jobs are kept in `directory`, else nowhere.
+    """A server of one's own on a free port of this machine: its URL. Its jobs are kept in `directory`, else
+    nowhere.
 
     Unavailable with its own words where it does not start."""
     with contextlib.ExitStack() as stack:

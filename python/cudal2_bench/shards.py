@@ -1,9 +1,11 @@
-"""Which part of a work is this process's: the words of schedulers, and their order, as `cudal2-bench run --shard` has them.
+"""Which part of a work is this process's: the words of schedulers, and their order, as `cudal2-bench run
+--shard` has them.
 
     shard = resolve()                       # or resolve("3/8"); None: all of it
     for i in own(shard, costs): ...         # places of this process's items
 
-Every process cuts alike, from the costs alone. Standard library only; read by scripts/import and rl/, and by loops of your own."""
+Every process cuts alike, from the costs alone. Standard library only; read by scripts/import and rl/, and by
+loops of your own."""
 from __future__ import annotations
 
 import heapq
@@ -54,8 +56,9 @@ def _several(environ: Mapping[str, str], name: str) -> bool:
 
 
 def resolve(option: Optional[str] = None, environ: Mapping[str, str] = os.environ) -> Optional[Shard]:
-    """The first of: the option, CUDAL2_SHARD, a Slurm array, a Kubernetes Indexed Job with CUDAL2_SHARDS, a Slurm step of
-    several tasks, Open MPI. None, when there is none or it says "none": everything. ValueError for what is no shard."""
+    """The first of: the option, CUDAL2_SHARD, a Slurm array, a Kubernetes Indexed Job with CUDAL2_SHARDS, a
+    Slurm step of several tasks, Open MPI. None, when there is none or it says "none": everything. ValueError
+    for what is no shard."""
     if option is not None:
         return parse(option)
     if environ.get("CUDAL2_SHARD"):
@@ -73,7 +76,8 @@ def resolve(option: Optional[str] = None, environ: Mapping[str, str] = os.enviro
 
 
 def own(shard: Optional[Shard], costs: Sequence[float]) -> List[int]:
-    """Places of the items of this shard, ascending: the longest first, each to the shard with the least so far."""
+    """Places of the items of this shard, ascending: the longest first, each to the shard with the least so
+    far."""
     if shard is None:
         return list(range(len(costs)))
     loads: List[Tuple[int, int]] = [(0, i) for i in range(shard.count)]

@@ -1,11 +1,13 @@
-"""A language model in the policy's place: TRL's GRPOTrainer on the recorded measurements. A worked example on the CPU.
+"""A language model in the policy's place: TRL's GRPOTrainer on the recorded measurements. A worked example on
+the CPU.
 
     pip install -r requirements-trl.txt
     python examples/trl_grpo.py --steps 40
 
-The model is a GPT-2 of two layers with random weights and a vocabulary of words, so that nothing is downloaded: it is
-first taught to write lines at all, then GRPO moves it towards fast ones. To use a real model, give GRPOTrainer its name,
-write the prompt as text, and put `reward` in front of the harness (docs/rl.md) instead of the records.
+The model is a GPT-2 of two layers with random weights and a vocabulary of words, so that nothing is
+downloaded: it is first taught to write lines at all, then GRPO moves it towards fast ones. To use a real
+model, give GRPOTrainer its name, write the prompt as text, and put `reward` in front of the harness
+(docs/rl.md) instead of the records.
 """
 from __future__ import annotations
 

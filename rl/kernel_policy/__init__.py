@@ -1,1 +1,2 @@
-"""A policy that writes kernel parameter lines, and the environments it learns from. docs/rl.md tells how it is used."""
+"""A policy that writes kernel parameter lines, and the environments it learns from. docs/rl.md tells how it
+is used."""

@@ -1,15 +1,16 @@
-"""The loop closed on the CPU device: a tiny policy writes lines of the blocked kernel, cudal2-bench races them, and the
-rewards train it. No recorded measurement is used.
+"""The loop closed on the CPU device: a tiny policy writes lines of the blocked kernel, cudal2-bench races
+them, and the rewards train it. No recorded measurement is used.
 
     python -m kernel_policy.closed_loop --minutes 5 --output closed-loop.json
 
-Several tasks share the measurements (shared.py): the same command in each, with a directory that all of them see and
+Several tasks share the measurements (shared.py): the same command in each, with a directory that all of them
+see and
 --shard I/N or the scheduler's words. Shard 0 learns, and a step then has all training problems.
 
     python -m kernel_policy.closed_loop --shared DIR --steps 400 --output closed-loop.json
 
-Each step is one cell: a group of lines for one problem, raced together. At the end the policy's first line for each
-problem races the kernel as it is shipped, random lines, and the best line that training came across.
+Each step is one cell: a group of lines for one problem, raced together. At the end the policy's first line
+for each problem races the kernel as it is shipped, random lines, and the best line that training came across.
 """
 from __future__ import annotations
 
@@ -101,7 +102,8 @@ class Alone:
 
 def train(learner: Learner, world: Any, problems: int, seconds: float, most: int, cell_seconds: float
           ) -> Tuple[List[Dict[str, Any]], Dict[str, str]]:
-    """Cells of so many problems at a time. The steps, and the best line that each problem's steps came across."""
+    """Cells of so many problems at a time. The steps, and the best line that each problem's steps came
+    across."""
     started = time.monotonic()
     steps: List[Dict[str, Any]] = []
     best: Dict[str, Tuple[float, str]] = {}
@@ -122,7 +124,8 @@ def train(learner: Learner, world: Any, problems: int, seconds: float, most: int
 
 
 def final(learner: Learner, world: Any, best: Dict[str, str], seed: int, cell_seconds: float) -> List[Dict[str, Any]]:
-    """One longer cell for each problem: policy's first line, shipped, the best come across, four random ones."""
+    """One longer cell for each problem: policy's first line, shipped, the best come across, four random
+    ones."""
     rng, rows = random.Random(seed), []
     problems = TRAIN + HELD_OUT
     cells = [(p, [learner.first(p), SHIPPED, best.get(p.text(), SHIPPED), *rng.sample(learner.lines, 4)]) for p in problems]

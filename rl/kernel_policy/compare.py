@@ -2,8 +2,9 @@
 
     python -m kernel_policy.compare runs/*/scores.json -o compare.json
 
-Regret is (best time found / best time of the pool) - 1, in percent, on problems of shapes that no training saw. A pool
-is what was measured for a problem, so the true best may be faster than its best. Standard library only.
+Regret is (best time found / best time of the pool) - 1, in percent, on problems of shapes that no training
+saw. A pool is what was measured for a problem, so the true best may be faster than its best. Standard library
+only.
 """
 from __future__ import annotations
 
@@ -89,7 +90,8 @@ def of_run(pools: Sequence[Pool], scores: Sequence[Dict[str, Any]]) -> Tuple[Tab
 
 
 def difference(pools: Sequence[Pool], a: Table, b: Table, a_at: int, b_at: int, repeats: int = 2000) -> Dict[str, float]:
-    """How much slower a's best is than b's in percent, geometric mean over problems; 95% by drawing shapes."""
+    """How much slower a's best is than b's in percent, geometric mean over problems; 95% by drawing
+    shapes."""
     shapes: Dict[Any, List[float]] = {}
     for pool, x, y in zip(pools, a, b):
         shapes.setdefault(pool.problem.shape, []).append(math.log((1 + x[a_at] / 100) / (1 + y[b_at] / 100)))

@@ -1,7 +1,7 @@
 """The environment made of recorded measurements: ask for a line, get the reward that was measured, or none.
 
-A configuration that was never measured for a problem has no reward: measure() returns None, and regret is against the
-best that was measured, not against the best there is. Standard library only.
+A configuration that was never measured for a problem has no reward: measure() returns None, and regret is
+against the best that was measured, not against the best there is. Standard library only.
 """
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from .records import Pool, Records
 
 @dataclass(frozen=True)
 class RewardTerms:
-    """The paper's Eq. 3: mean(t_ref / t - alpha * diff) - beta * L, and its logarithmic form, which is used here.
+    """The paper's Eq. 3: mean(t_ref / t - alpha * diff) - beta * L, and its logarithmic form, which is used
+    here.
 
-    diff is 0 by construction: what is in the records was checked before it was timed, and what is wrong has no time.
-    L is the number of words of the line."""
+    diff is 0 by construction: what is in the records was checked before it was timed, and what is wrong has
+    no time. L is the number of words of the line."""
     alpha: float = 0.0
     beta: float = 0.0
     logarithm: bool = True

@@ -1,8 +1,8 @@
 """The live environment: parameter lines of the blocked CPU kernel, compiled and raced by `cudal2-bench run`.
 
-A line is "blocked KC=256 MC=96 NC=2048 OPT=3". A group of lines races in one cell against OpenBLAS, paired and checked
-by the harness; the reward is log(t_reference / t). What does not compile, is wrong or dies has no time and gets PENALTY.
-Standard library only; called by closed_loop.py and gym_env.py's tests.
+A line is "blocked KC=256 MC=96 NC=2048 OPT=3". A group of lines races in one cell against OpenBLAS, paired
+and checked by the harness; the reward is log(t_reference / t). What does not compile, is wrong or dies has no
+time and gets PENALTY. Standard library only; called by closed_loop.py and gym_env.py's tests.
 """
 from __future__ import annotations
 

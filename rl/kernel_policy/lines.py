@@ -1,7 +1,7 @@
 """Parameter lines as tokens, and the tables that keep a decoder among the lines that may be written.
 
-A line is "persistent BM=128 BN=256 STAGES=4": a kernel and what differs from its usual values, in a fixed order. Each
-word is one token. Standard library only; used by the policy, the searches and the tests.
+A line is "persistent BM=128 BN=256 STAGES=4": a kernel and what differs from its usual values, in a fixed
+order. Each word is one token. Standard library only; used by the policy, the searches and the tests.
 """
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""The policy: a decoder that reads a problem (and what is retrieved for it) and writes a parameter line, word by word.
+"""The policy: a decoder that reads a problem (and what is retrieved for it) and writes a parameter line, word
+by word.
 
-The prompt is a few vectors: the problem's sizes and what follows from them on 132 multiprocessors, its kind, and one
-vector for each retrieved line. It is read once, and all lines of a problem share it. Needs torch; called by train.py.
+The prompt is a few vectors: the problem's sizes and what follows from them on 132 multiprocessors, its kind,
+and one vector for each retrieved line. It is read once, and all lines of a problem share it. Needs torch;
+called by train.py.
 """
 from __future__ import annotations
 
@@ -99,7 +101,8 @@ class Policy(nn.Module):
         return caches, there
 
     def follow(self, lines: Tensor, caches: Cache, there: Tensor) -> Tensor:
-        """Logits (rows x length x words) for each word of lines (rows x length), each given those before it."""
+        """Logits (rows x length x words) for each word of lines (rows x length), each given those before
+        it."""
         rows, length = lines.shape
         x = torch.cat([self.begin.expand(rows, 1, -1), self.word(lines[:, :-1])], dim=1)
         x = x + self.position.weight[:length]
@@ -111,7 +114,8 @@ class Policy(nn.Module):
         return logits
 
     def write_one(self, word: Optional[Tensor], at: int, caches: Cache, there: Tensor) -> Tuple[Tensor, Cache, Tensor]:
-        """Logits for place `at` of each row's line after its word before (None at the beginning); the caches grow."""
+        """Logits for place `at` of each row's line after its word before (None at the beginning); the caches
+        grow."""
         first = self.begin.expand(there.shape[0], -1) if word is None else self.word(word)
         x = (first + self.position.weight[at]).unsqueeze(1)
         there = torch.cat([there, torch.ones_like(there[:, :1])], dim=1)
@@ -129,7 +133,8 @@ def repeat(caches: Cache, there: Tensor, times: int) -> Tuple[Cache, Tensor]:
 
 
 class Choices(NamedTuple):
-    """The lines that may be written, of B problems, and how likely each is before the policy says anything."""
+    """The lines that may be written, of B problems, and how likely each is before the policy says
+    anything."""
     lines: Tensor    # B x lines x length; 0 fills up
     weights: Tensor  # B x lines; 0 where there is no line
 
@@ -141,7 +146,8 @@ class Choices(NamedTuple):
 
 
 def words_ahead(choices: Choices, alive: Tensor, at: int, n_words: int) -> Tensor:
-    """Log of the weight of the lines that are alive and have each word at place `at`: rows x words. NEVER for none."""
+    """Log of the weight of the lines that are alive and have each word at place `at`: rows x words. NEVER for
+    none."""
     sums = torch.zeros(choices.lines.shape[0], n_words, device=choices.lines.device)
     sums.scatter_add_(1, choices.lines[:, :, at], choices.weights * alive)
     return sums.log().clamp(min=NEVER)
@@ -158,7 +164,8 @@ def words_along(choices: Choices, lines: Tensor, n_words: int) -> Tensor:
 
 
 def log_probabilities(logits: Tensor, lines: Tensor, ahead: Optional[Tensor]) -> Tensor:
-    """Of each line, the sum over its words; among lines that may be written if `ahead` (words_along) is given."""
+    """Of each line, the sum over its words; among lines that may be written if `ahead` (words_along) is
+    given."""
     if ahead is not None:
         logits = logits + ahead
     chosen = logits.gather(2, lines.unsqueeze(2)).squeeze(2) - logits.logsumexp(dim=2)
@@ -187,7 +194,8 @@ def sample(policy: Policy, prompt: Prompt, choices: Choices, count: int, generat
 
 @torch.no_grad()
 def write_freely(policy: Policy, prompt: Prompt, count: int, generator: torch.Generator) -> Tensor:
-    """Writes `count` lines for each problem with nothing to keep it among lines that exist: B x count x longest."""
+    """Writes `count` lines for each problem with nothing to keep it among lines that exist: B x count x
+    longest."""
     caches, there = repeat(*policy.read(prompt), count)
     word, words = None, []
     going = torch.ones(there.shape[0], dtype=torch.long, device=there.device)

@@ -2,9 +2,10 @@
 
     python -m kernel_policy.pack tune.csv.gz RESULT.json... -o rl/data/h200.xz
 
-The CSV has one row for each problem and configuration: the columns m, n, k, layout, acc, mode, kernel, the kernel's
-parameters, time_ns and model_ns. A RESULT is `cudal2-bench report DIR --format result`; the references are taken from
-it. Rows of kernels that the set no longer has are left out. rl/data/README.md tells where the committed file is from.
+The CSV has one row for each problem and configuration: the columns m, n, k, layout, acc, mode, kernel, the
+kernel's parameters, time_ns and model_ns. A RESULT is `cudal2-bench report DIR --format result`; the
+references are taken from it. Rows of kernels that the set no longer has are left out. rl/data/README.md tells
+where the committed file is from.
 """
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ Key = Tuple[int, int, int, str, str, str]
 
 
 def references(paths: List[Path]) -> Dict[Tuple[int, int, int, str, str], float]:
-    """The fastest baseline's median device time, of either layout, for each shape, accumulate type and mode."""
+    """The fastest baseline's median device time, of either layout, for each shape, accumulate type and
+    mode."""
     found: Dict[Tuple[int, int, int, str, str], float] = {}
     for path in paths:
         for cell in json.loads(path.read_text())["cells"]:

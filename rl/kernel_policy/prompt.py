@@ -41,7 +41,8 @@ Retrieved = Tuple[List[int], List[float], int]  # words, relations, source
 
 
 class Reader:
-    """Problems and pools as tensors; remembers what it made. Neighbours come from the training shapes alone."""
+    """Problems and pools as tensors; remembers what it made. Neighbours come from the training shapes
+    alone."""
 
     def __init__(self, records: Records, train: Sequence[Pool], context: str):
         self.vocabulary = Vocabulary(records.lines)

@@ -1,7 +1,7 @@
 """The recorded measurements: problems, configurations, times; and the packed file that holds them (rl/data/).
 
-Standard library only. The packed file is xz: one line of JSON (configurations, problems), then columns of numbers.
-Times are kept as round(1000 ln t), that is to 0.1%; a repeated measurement scatters by 2%.
+Standard library only. The packed file is xz: one line of JSON (configurations, problems), then columns of
+numbers. Times are kept as round(1000 ln t), that is to 0.1%; a repeated measurement scatters by 2%.
 """
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ Shape = Tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Problem:
-    """What a kernel is chosen for. `reference_ns` is the fastest baseline's time in the grid runs, 0 if none ran."""
+    """What a kernel is chosen for. `reference_ns` is the fastest baseline's time in the grid runs, 0 if none
+    ran."""
     m: int
     n: int
     k: int

@@ -1,4 +1,5 @@
-"""Ways to spend measurements on a problem without a policy: each gives an order in which the pool is measured.
+"""Ways to spend measurements on a problem without a policy: each gives an order in which the pool is
+measured.
 
 Orders are lists of positions in the pool, all of it, each once. Standard library only; called by compare.py.
 """
@@ -28,7 +29,8 @@ def ranker_order(pool: Pool) -> List[int]:
 
 
 def spread_order(pool: Pool, configurations: Sequence[Values]) -> List[int]:
-    """The same order, but what is like an earlier one comes last: `run` chooses so (harness/choice/rank.c)."""
+    """The same order, but what is like an earlier one comes last: `run` chooses so
+    (harness/choice/rank.c)."""
     tiles: Dict[Tuple[object, ...], int] = collections.Counter()
     launches: Set[Tuple[object, ...]] = set()
     first: List[int] = []
@@ -48,7 +50,8 @@ def spread_order(pool: Pool, configurations: Sequence[Values]) -> List[int]:
 
 def evolution_order(pool: Pool, configurations: Sequence[Values], rng: random.Random, start: int = 4,
                     parents: int = 4, change: float = 0.15) -> List[int]:
-    """Crossover of two of the best so far, some parameters changed; the nearest that is in the pool is measured."""
+    """Crossover of two of the best so far, some parameters changed; the nearest that is in the pool is
+    measured."""
     values = [configurations[i] for i in pool.lines]
     order = random_order(pool, rng)[:start]
     left = [i for i in range(len(values)) if i not in order]
@@ -94,7 +97,8 @@ class Neighbours:
         return list(itertools.islice((p for p in found if p.problem.shape != problem.shape), count))
 
     def order(self, pool: Pool, count: int = 8) -> List[int]:
-        """By how a line did there: the mean regret, nearer ones counting more; a line unknown there is taken as 20%."""
+        """By how a line did there: the mean regret, nearer ones counting more; a line unknown there is taken
+        as 20%."""
         known: Dict[int, List[Tuple[float, float]]] = collections.defaultdict(list)
         for other in self.of(pool.problem, count):
             weight = 1.0 / (0.5 + distance(other.problem, pool.problem))

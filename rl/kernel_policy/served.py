@@ -1,7 +1,9 @@
-"""Rewards from a server: parameter lines of the shipped kernels, submitted to `cudal2-bench serve` (docs/serve.md).
+"""Rewards from a server: parameter lines of the shipped kernels, submitted to `cudal2-bench serve`
+(docs/serve.md).
 
-Standard library only. A group goes in as one batch, so the server compiles ahead of the device; then each is waited for.
-What failed has the server's reward (0) and its error text; what the server could not measure has none.
+Standard library only. A group goes in as one batch, so the server compiles ahead of the device; then each is
+waited for. What failed has the server's reward (0) and its error text; what the server could not measure has
+none.
 """
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ Submission = Mapping[str, Any]
 
 
 def parameters_of(line: str, usual: Dict[str, Dict[str, int]], problem: Problem) -> Dict[str, int]:
-    """All parameters of a line as its kernel's manifest names them: the records' `walk` becomes RASTER and DOWN."""
+    """All parameters of a line as its kernel's manifest names them: the records' `walk` becomes RASTER and
+    DOWN."""
     kernel, values = values_of(line, usual)
     walk = values.pop("walk", None)
     if walk is not None:
@@ -32,7 +35,8 @@ def parameters_of(line: str, usual: Dict[str, Dict[str, int]], problem: Problem)
 
 
 def raster_of(walk: int, rows: int, columns: int) -> Any:
-    """RASTER and DOWN with which persistent.json's WALK comes out so, for so many rows and columns of tiles."""
+    """RASTER and DOWN with which persistent.json's WALK comes out so, for so many rows and columns of
+    tiles."""
     for raster in (8, 1, 2, 4, 16, 32, 64):
         for down in (0, 1):
             if rows == 1 or columns == 1:
@@ -61,7 +65,8 @@ class Server:
         return [o["reward"] and o["reward"]["value"] for o in outcomes]
 
     def outcomes(self, submissions: Sequence[Submission]) -> List[Dict[str, Any]]:
-        """Submits all and waits for each outcome. RuntimeError with the server's words where one is refused."""
+        """Submits all and waits for each outcome. RuntimeError with the server's words where one is
+        refused."""
         try:
             jobs = self.client.ask("/v1/jobs", {"jobs": list(submissions)})["jobs"]
             refused = [job for job in jobs if "id" not in job]

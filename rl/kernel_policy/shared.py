@@ -1,9 +1,9 @@
 """Measurements of a loop, shared by several tasks through a directory that all of them see.
 
-Shard 0 learns. It writes what a step measures, step-000007.json; each task measures its own cells, a cell whole on one
-device, and writes step-000007.cell-2.json; shard 0 reads them all. Which task has which cell all compute alike
-(cudal2_bench.shards). A task that starts again finds what is measured and goes on. Standard library only; called by
-closed_loop.py, and by itself where there is no torch:
+Shard 0 learns. It writes what a step measures, step-000007.json; each task measures its own cells, a cell
+whole on one device, and writes step-000007.cell-2.json; shard 0 reads them all. Which task has which cell all
+compute alike (cudal2_bench.shards). A task that starts again finds what is measured and goes on. Standard
+library only; called by closed_loop.py, and by itself where there is no torch:
 
     python -m kernel_policy.shared DIR --shard 3/8
 """
@@ -54,7 +54,8 @@ class Shared:
         directory.mkdir(parents=True, exist_ok=True)
 
     def measure(self, cells: Sequence[Cell], seconds: float) -> List[Tuple[List[str], List[Outcome]]]:
-        """Shard 0: one step. Of a step that is there already its own cells count, whatever is asked for now."""
+        """Shard 0: one step. Of a step that is there already its own cells count, whatever is asked for
+        now."""
         plan = self._file("")
         if not plan.exists():
             write(plan, {"shards": self.shard.count, "seconds": seconds, "cells": [[vars(p), list(lines)] for p, lines in cells]})

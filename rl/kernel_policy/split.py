@@ -1,4 +1,5 @@
-"""Which shapes are held out: whole shapes, in every layout, accumulate type and mode. Standard library only."""
+"""Which shapes are held out: whole shapes, in every layout, accumulate type and mode. Standard library
+only."""
 from __future__ import annotations
 
 import random
@@ -24,7 +25,8 @@ def is_target(pool: Pool) -> bool:
 
 
 def split(records: Records, n_test: int = N_TEST, n_validation: int = N_VALIDATION) -> Split:
-    """The held-out shapes are drawn once, from those that have target problems; the same for every training seed."""
+    """The held-out shapes are drawn once, from those that have target problems; the same for every training
+    seed."""
     shapes: List[Shape] = sorted({p.problem.shape for p in records.pools if is_target(p)})
     random.Random(SPLIT_SEED).shuffle(shapes)
     test: Set[Shape] = set(shapes[:n_test])

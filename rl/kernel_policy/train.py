@@ -1,12 +1,14 @@
-"""Trains the policy on recorded measurements: pretraining, then group-relative policy optimisation in two stages.
+"""Trains the policy on recorded measurements: pretraining, then group-relative policy optimisation in two
+stages.
 
     python -m kernel_policy.train --seed 1 --context neighbours --output runs/neighbours-1
 
-Stage 1 imitates: lines are drawn by how near the best they are. Stage 2 draws 16 lines for each problem of every kind
-and moves towards those that were faster than their group; stage 3 does so for the grid, fp32, offline. Shapes of
-split.py's test set are never seen; the validation set chooses the checkpoint of each stage.
-Writes curve.csv, policy.pt and scores.json (what the policy thinks of each line of each test pool) after each stage.
-The same command goes on with a run that was stopped (checkpoint.pt), and says so of one that is complete.
+Stage 1 imitates: lines are drawn by how near the best they are. Stage 2 draws 16 lines for each problem of
+every kind and moves towards those that were faster than their group; stage 3 does so for the grid, fp32,
+offline. Shapes of split.py's test set are never seen; the validation set chooses the checkpoint of each
+stage. Writes curve.csv, policy.pt and scores.json (what the policy thinks of each line of each test pool)
+after each stage. The same command goes on with a run that was stopped (checkpoint.pt), and says so of one
+that is complete.
 """
 from __future__ import annotations
 
@@ -106,8 +108,8 @@ class Trainer:
     # --- one step of each kind ---
 
     def imitate(self, pools: Sequence[Pool]) -> Tensor:
-        """Minus the log-likelihood of each problem's best lines, weighted by how near the best they are; among the
-        pool's lines, and in part among all words."""
+        """Minus the log-likelihood of each problem's best lines, weighted by how near the best they are;
+        among the pool's lines, and in part among all words."""
         r = self.recipe
         choices = self._choices(pools)
         chosen, weights = (t.to(self.device) for t in self._good(pools))
@@ -132,8 +134,8 @@ class Trainer:
     def improve(self, pools: Sequence[Pool], reference: Policy) -> Tuple[Tensor, float]:
         """The loss of a group-relative step, and the mean reward of its samples.
 
-        Each batch of samples is used for one update, so the ratio of new to old likelihood is 1 and its clip never
-        acts."""
+        Each batch of samples is used for one update, so the ratio of new to old likelihood is 1 and its clip
+        never acts."""
         prompt, choices = self._prompt(pools), self._choices(pools)
         self.policy.eval()
         lines, places = sample(self.policy, prompt, choices, self.recipe.samples, self.generator)
@@ -193,7 +195,8 @@ class Trainer:
         return Place(number, self.policy, reference.eval(), optimizer, plan)
 
     def stage(self, number: int, place: Optional[Place] = None) -> None:
-        """From the beginning, or from where a run was stopped. OutOfTime with a checkpoint when the time is over."""
+        """From the beginning, or from where a run was stopped. OutOfTime with a checkpoint when the time is
+        over."""
         r, at = self.recipe, place or self._begin(number)
         steps = r.steps[number - 1]
         pools = [p for p in self.split.train if number < 3 or is_target(p)]
@@ -252,8 +255,9 @@ class Trainer:
         return at
 
     def free_writing(self) -> Dict[str, float]:
-        """Of lines written with no pool to choose from, for the target problems of the test shapes: how many are
-        lines that anybody ever measured, and how many were measured for that problem, and so have a reward."""
+        """Of lines written with no pool to choose from, for the target problems of the test shapes: how many
+        are lines that anybody ever measured, and how many were measured for that problem, and so have a
+        reward."""
         self.policy.eval()
         pools = [p for p in self.split.test if is_target(p)][::4]
         known, measured, count = set(self.records.lines), 0, 0
@@ -268,7 +272,8 @@ class Trainer:
         return {"known": round(known_count / count, 3), "measured_here": round(measured / count, 3)}
 
     def test_scores(self, last: bool) -> List[Dict[str, Any]]:
-        """For each test pool, the log-likelihood of each of its lines; before the last stage of target pools alone."""
+        """For each test pool, the log-likelihood of each of its lines; before the last stage of target pools
+        alone."""
         out = []
         for pool in self.split.test:
             if not last and not is_target(pool):

@@ -1,1 +1,2 @@
-"""Tests of rl/: `python3 -m unittest discover -s rl/tests -t rl`. Those of the policy are skipped without torch."""
+"""Tests of rl/: `python3 -m unittest discover -s rl/tests -t rl`. Those of the policy are skipped without
+torch."""

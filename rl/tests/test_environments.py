@@ -1,5 +1,6 @@
-"""The environments of the Python package against a live `cudal2-bench serve` on the CPU: Gymnasium's own checker, and
-OpenEnv's own client over its own server. Each is skipped with a reason where its package, or the server, is not here."""
+"""The environments of the Python package against a live `cudal2-bench serve` on the CPU: Gymnasium's own
+checker, and OpenEnv's own client over its own server. Each is skipped with a reason where its package, or the
+server, is not here."""
 import importlib.util
 import os
 import sys

@@ -1,5 +1,5 @@
-"""The Gymnasium environment of the Python package (python/cudal2_bench/gym.py): against gymnasium's own checker, and with
-real runs where cudal2-bench is built. Skipped where gymnasium is not installed."""
+"""The Gymnasium environment of the Python package (python/cudal2_bench/gym.py): against gymnasium's own
+checker, and with real runs where cudal2-bench is built. Skipped where gymnasium is not installed."""
 import importlib.util
 import os
 import subprocess

@@ -1,6 +1,7 @@
-"""KernelGYM's own reward client against a live `cudal2-bench serve` on the CPU. The client is their file, unchanged, read from
-a checkout of github.com/hkust-nlp/KernelGYM: $KERNELGYM names one, or KERNELGYM_CLONE=1 has one cloned; skipped without. What
-it imports for scheduling (ray, verl) is stood in for by threads: the requests and what is read from the answers are theirs."""
+"""KernelGYM's own reward client against a live `cudal2-bench serve` on the CPU. The client is their file,
+unchanged, read from a checkout of github.com/hkust-nlp/KernelGYM: $KERNELGYM names one, or KERNELGYM_CLONE=1
+has one cloned; skipped without. What it imports for scheduling (ray, verl) is stood in for by threads: the
+requests and what is read from the answers are theirs."""
 import asyncio
 import importlib.util
 import json

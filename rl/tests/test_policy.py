@@ -1,5 +1,5 @@
-"""The policy itself: that it writes only what may be written, that its likelihoods are right, and that it learns.
-Skipped where torch is not installed."""
+"""The policy itself: that it writes only what may be written, that its likelihoods are right, and that it
+learns. Skipped where torch is not installed."""
 import importlib.util
 import json
 import os
@@ -85,7 +85,8 @@ class TestPolicy(unittest.TestCase):
 
     @unittest.skipUnless(HAS_TORCH and find_program(), "no cudal2-bench is built: the shared loop is not tested")
     def test_two_tasks_share_the_loop_and_go_on(self):
-        """Shard 0 learns, the other measures; the same command again measures nothing and comes to the same."""
+        """Shard 0 learns, the other measures; the same command again measures nothing and comes to the
+        same."""
         environment = {**os.environ, "CUDAL2_BENCH": str(Path(find_program()).resolve())}
         with tempfile.TemporaryDirectory() as made:
             def task(index, name):

@@ -1,5 +1,5 @@
-"""The client of `cudal2-bench serve`: against a stand-in that answers as docs/serve.md says, and against the real server on
-the CPU where it is built with libmicrohttpd."""
+"""The client of `cudal2-bench serve`: against a stand-in that answers as docs/serve.md says, and against the
+real server on the CPU where it is built with libmicrohttpd."""
 import http.server
 import json
 import re

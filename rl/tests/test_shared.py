@@ -1,5 +1,5 @@
-"""Measurements that several tasks share: who measures what, tasks that are lost or start again, and the words by which a
-task knows its shard, next to the program's own where it is built. Needs no torch."""
+"""Measurements that several tasks share: who measures what, tasks that are lost or start again, and the words
+by which a task knows its shard, next to the program's own where it is built. Needs no torch."""
 import json
 import os
 import re
@@ -55,7 +55,8 @@ class TestShards(unittest.TestCase):
 
     @unittest.skipUnless(harness.find_program(), "no cudal2-bench is built: its words are not compared with ours")
     def test_the_program_has_the_same_words(self):
-        """It says which shard it is before it looks for the config's contenders, of which there are none here."""
+        """It says which shard it is before it looks for the config's contenders, of which there are none
+        here."""
         with tempfile.TemporaryDirectory() as made:
             config = Path(made) / "c.json"
             config.write_text(json.dumps({"schema": "cudal2-bench/config", "schema_version": 1, "shapes": ["16x16x16"],

@@ -1,5 +1,6 @@
-"""What needs no torch: the packed records, the split, the offline environment, the searches; and the live environment,
-where cudal2-bench is built. Run by tests of the project and by `python -m unittest discover -s rl/tests -t rl`."""
+"""What needs no torch: the packed records, the split, the offline environment, the searches; and the live
+environment, where cudal2-bench is built. Run by tests of the project and by `python -m unittest discover -s
+rl/tests -t rl`."""
 import math
 import random
 import tempfile

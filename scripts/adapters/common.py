@@ -1,5 +1,5 @@
-"""common.py: what the adapters share: the tool's own virtual environment, a kernel file's function, manifests and the
-kernel set that lists them. Standard library alone; read by scripts/adapters/*.py."""
+"""common.py: what the adapters share: the tool's own virtual environment, a kernel file's function, manifests
+and the kernel set that lists them. Standard library alone; read by scripts/adapters/*.py."""
 import argparse
 import importlib.util
 import itertools
@@ -26,8 +26,8 @@ def environment(tool):
 
 
 def enter(tool, module):
-    """Runs this script again in the tool's environment, unless the module is here. The adapter's own directory is left
-    out of the path: triton.py is no triton."""
+    """Runs this script again in the tool's environment, unless the module is here. The adapter's own
+    directory is left out of the path: triton.py is no triton."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != here]
     try:
@@ -44,7 +44,8 @@ def enter(tool, module):
 
 
 def cutlass_includes(tool, given=None, needed=True):
-    """Where CUTLASS's headers are: a checkout, or what setup.sh cutlass installed. [] where they need not be."""
+    """Where CUTLASS's headers are: a checkout, or what setup.sh cutlass installed. [] where they need not
+    be."""
     for root in [given] if given else sorted(environment("cutlass").glob("lib/*/site-packages/cutlass_library/source")):
         if (root / "include/cutlass/cutlass.h").exists():
             return [root / "include", root / "tools/util/include"]
@@ -82,7 +83,8 @@ def load(tool, spec):
 
 
 def launch_of(cubin, entry):
-    """The block and the cluster that a cubin was compiled for, from its section .nv.info.<entry>; None where it says none."""
+    """The block and the cluster that a cubin was compiled for, from its section .nv.info.<entry>; None where
+    it says none."""
     headers, = struct.unpack_from("<Q", cubin, 40)
     count, names = struct.unpack_from("<HH", cubin, 60)
 
@@ -154,7 +156,8 @@ def layout_arguments(tool, doc, arch, more=lambda parser: None):
 
 
 def load_told(tool, options, needed):
-    """The function, and what its file says of the launch in `cudal2`, which has what is needed, or says it by configuration."""
+    """The function, and what its file says of the launch in `cudal2`, which has what is needed, or says it by
+    configuration."""
     module, function = load(tool, options.kernel)
     told = getattr(module, "cudal2", {})
     if not all(key in told for key in ("configs", "launch")) and not all(key in told for key in needed):
@@ -164,8 +167,9 @@ def load_told(tool, options, needed):
 
 
 def write_layouts(tool, options, told, text, compile_one):
-    """A cubin and a manifest for each layout and configuration, and their set. compile_one(layout, b, launch, config) gives the cubin,
-    its entry and the rest of the manifest; `b` is the size of B there, rows and columns. What does not compile is left out."""
+    """A cubin and a manifest for each layout and configuration, and their set. compile_one(layout, b, launch,
+    config) gives the cubin, its entry and the rest of the manifest; `b` is the size of B there, rows and
+    columns. What does not compile is left out."""
     name = word(options.name or f"{tool}-{options.kernel.rpartition(':')[2]}")
     out, kernels = options.out or Path(name), []
     out.mkdir(parents=True, exist_ok=True)

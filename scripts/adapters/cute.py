@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""cute.py KERNEL.py:function [--out DIR] [--arch sm_90a] [--layouts nn,tn] [--dtype f16]: compiles a kernel of the CuTe DSL
-(nvidia-cutlass-dsl) without a GPU, to a cubin with a manifest for each layout, and a kernel set that lists them.
+"""cute.py KERNEL.py:function [--out DIR] [--arch sm_90a] [--layouts nn,tn] [--dtype f16]: compiles a kernel
+of the CuTe DSL (nvidia-cutlass-dsl) without a GPU, to a cubin with a manifest for each layout, and a kernel
+set that lists them.
 
-The function is a @cute.jit f(a, b, c, tn), which launches one kernel. The launch is the harness's, so the file says it in a
-dictionary `cudal2`: "grid", "block", and "cluster", "shared_bytes", "constraints" where there are any. What the kernel takes is
-three tensors, unless "arguments" lists something else, as a manifest does. With "configs", a list of dictionaries, each is a
-kernel: the function takes its values behind tn, and "launch" is a function of the layout and the configuration, which returns
-the dictionary. docs/any-kernel.md."""
+The function is a @cute.jit f(a, b, c, tn), which launches one kernel. The launch is the harness's, so the
+file says it in a dictionary `cudal2`: "grid", "block", and "cluster", "shared_bytes", "constraints" where
+there are any. What the kernel takes is three tensors, unless "arguments" lists something else, as a manifest
+does. With "configs", a list of dictionaries, each is a kernel: the function takes its values behind tn, and
+"launch" is a function of the layout and the configuration, which returns the dictionary.
+docs/any-kernel.md."""
 import os
 import re
 import tempfile

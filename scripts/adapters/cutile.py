@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""cutile.py KERNEL.py:function [--out DIR] [--arch sm_90] [--layouts nn,tn] [--dtype f16]: compiles a cuTile kernel (cuda-tile)
-without a GPU, to a cubin with a manifest for each layout, and a kernel set that lists them.
+"""cutile.py KERNEL.py:function [--out DIR] [--arch sm_90] [--layouts nn,tn] [--dtype f16]: compiles a cuTile
+kernel (cuda-tile) without a GPU, to a cubin with a manifest for each layout, and a kernel set that lists
+them.
 
-The function is a @ct.kernel f(a, b, c, tn). The file says the launch in a dictionary `cudal2`: "grid", and "constraints" where
-there are any; the block is the compiler's. docs/any-kernel.md."""
+The function is a @ct.kernel f(a, b, c, tn). The file says the launch in a dictionary `cudal2`: "grid", and
+"constraints" where there are any; the block is the compiler's. docs/any-kernel.md."""
 import io
 import os
 import sys

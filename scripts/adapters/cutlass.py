@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""cutlass.py FILE.cu [--out FILE.so] [--arch sm_90a] [--cutlass DIR]: builds a CUTLASS 3.x or 4.x source into a plugin; the
-headers come from PyPI's nvidia-cutlass (setup.sh cutlass) or a checkout. Needs nvcc and no GPU.
+"""cutlass.py FILE.cu [--out FILE.so] [--arch sm_90a] [--cutlass DIR]: builds a CUTLASS 3.x or 4.x source into
+a plugin; the headers come from PyPI's nvidia-cutlass (setup.sh cutlass) or a checkout. Needs nvcc and no GPU.
 
-The source includes cutlass_plugin.hpp, which makes the hooks of any GemmUniversalAdapter, or it is a plugin of its own
-(docs/abi.md); examples/cutlass/gemm.cu is one to copy."""
+The source includes cutlass_plugin.hpp, which makes the hooks of any GemmUniversalAdapter, or it is a plugin
+of its own (docs/abi.md); examples/cutlass/gemm.cu is one to copy."""
 import argparse
 import re
 import subprocess

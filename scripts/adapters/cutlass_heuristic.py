@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""cutlass_heuristic.py --shape MxNxK | --config FILE [--count 8] [--out DIR] [--jobs N] [--plan]: builds the CUTLASS kernels that
-nvidia-matmul-heuristics proposes for each shape into one plugin, DIR/cutlass-heuristic.so, a baseline family of that name.
+"""cutlass_heuristic.py --shape MxNxK | --config FILE [--count 8] [--out DIR] [--jobs N] [--plan]: builds the
+CUTLASS kernels that nvidia-matmul-heuristics proposes for each shape into one plugin,
+DIR/cutlass-heuristic.so, a baseline family of that name.
 
-The harness races what was proposed for a shape; another shape is unsupported. Needs setup.sh heuristics, setup.sh cutlass and nvcc,
-no GPU. Each kernel type is a source of its own, built once and kept by content in DIR; DIR/report.tsv says what did not build. The
-heuristics name no schedule: tiles of 64 rows are ping-pong, others cooperative. docs/any-kernel.md."""
+The harness races what was proposed for a shape; another shape is unsupported. Needs setup.sh heuristics,
+setup.sh cutlass and nvcc, no GPU. Each kernel type is a source of its own, built once and kept by content in
+DIR; DIR/report.tsv says what did not build. The heuristics name no schedule: tiles of 64 rows are ping-pong,
+others cooperative. docs/any-kernel.md."""
 import argparse
 import concurrent.futures
 import hashlib

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""flashinfer.py candidates DATASET --out DIR | traces DATASET RESULT: FlashInfer-Bench's GEMM definitions, workloads and solutions
-as candidates, and results as its traces.
+"""flashinfer.py candidates DATASET --out DIR | traces DATASET RESULT: FlashInfer-Bench's GEMM definitions,
+workloads and solutions as candidates, and results as its traces.
 
-candidates: for each definition C = A * B^T in fp16 a config with its workloads as shapes (OUT/DEFINITION.json), and for each CUDA
-solution (TVM FFI or torch binding) sources that scripts/import/import.py builds; a solution that cannot be taken has a reason.
-traces: a line of JSON for each workload and solution in a result, as DATASET/traces has them. docs/any-kernel.md."""
+candidates: for each definition C = A * B^T in fp16 a config with its workloads as shapes
+(OUT/DEFINITION.json), and for each CUDA solution (TVM FFI or torch binding) sources that
+scripts/import/import.py builds; a solution that cannot be taken has a reason. traces: a line of JSON for each
+workload and solution in a result, as DATASET/traces has them. docs/any-kernel.md."""
 import argparse
 import hashlib
 import json

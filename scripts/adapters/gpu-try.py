@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""gpu-try.py DIR [--program build/cudal2-bench] [--out OUT] [--seconds 120]: verifies and times what the adapters made, on the
-GPU that is here: each kernel set, plugin and import in DIR, against cuBLASLt AutoTuning, a line for each.
+"""gpu-try.py DIR [--program build/cudal2-bench] [--out OUT] [--seconds 120]: verifies and times what the
+adapters made, on the GPU that is here: each kernel set, plugin and import in DIR, against cuBLASLt
+AutoTuning, a line for each.
 
-DIR has what was compiled elsewhere: DIR/NAME/NAME.json (Triton, CuTe, cuTile), DIR/NAME/NAME.so (imports, with NAME.tsv: their
-own shapes are taken), DIR/NAME.so (CUTLASS). Standard library alone; no network and no tool is needed. OUT keeps results and logs."""
+DIR has what was compiled elsewhere: DIR/NAME/NAME.json (Triton, CuTe, cuTile), DIR/NAME/NAME.so (imports,
+with NAME.tsv: their own shapes are taken), DIR/NAME.so (CUTLASS). Standard library alone; no network and no
+tool is needed. OUT keeps results and logs."""
 import argparse
 import json
 import subprocess

@@ -1,6 +1,7 @@
 #!/bin/bash
-# setup.sh NAME: installs the tool that an adapter needs, at its current version from PyPI, in a virtual environment of its own:
-# $CUDAL2_ADAPTERS/NAME, by default ~/.cache/cudal2-bench/adapters/NAME. Nothing of it is ever committed. Prints what it installed.
+# setup.sh NAME: installs the tool that an adapter needs, at its current version from PyPI, in a virtual
+# environment of its own: $CUDAL2_ADAPTERS/NAME, by default ~/.cache/cudal2-bench/adapters/NAME. Nothing of it
+# is ever committed. Prints what it installed.
 set -euo pipefail
 usage='usage: scripts/adapters/setup.sh triton|cutlass|cute|tilelang|cutile|heuristics'
 name=${1:?$usage}

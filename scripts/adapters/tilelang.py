@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""tilelang.py KERNEL.py:function [--out DIR] [--arch sm_90a] [--layouts nn,tn] [--dtype f16]: compiles a TileLang kernel ahead of
-time, without a GPU, to cubins with manifests; each configuration is one of them, and a kernel set lists all.
+"""tilelang.py KERNEL.py:function [--out DIR] [--arch sm_90a] [--layouts nn,tn] [--dtype f16]: compiles a
+TileLang kernel ahead of time, without a GPU, to cubins with manifests; each configuration is one of them, and
+a kernel set lists all.
 
-The function f(M, N, K, tn, dtype, ...) makes a prim_func of A, B and C, for symbols M, N and K; it may stand under @tilelang.jit.
-A parameter `sums` is the type of sums (--accumulate). What else it takes comes from cudal2["configs"] of its file, a list of
-dictionaries; "constraints" may stand there too. Needs nvcc for what TileLang writes, which is CUDA. docs/any-kernel.md."""
+The function f(M, N, K, tn, dtype, ...) makes a prim_func of A, B and C, for symbols M, N and K; it may stand
+under @tilelang.jit. A parameter `sums` is the type of sums (--accumulate). What else it takes comes from
+cudal2["configs"] of its file, a list of dictionaries; "constraints" may stand there too. Needs nvcc for what
+TileLang writes, which is CUDA. docs/any-kernel.md."""
 import inspect
 import os
 import re

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""triton.py KERNEL.py:function [--out DIR] [--arch sm_90a] [--layouts nn,tn] [--dtype f16]: compiles a Triton kernel ahead of
-time, without a GPU, to cubins with manifests; each autotune configuration is one of them, and a kernel set lists all.
+"""triton.py KERNEL.py:function [--out DIR] [--arch sm_90a] [--layouts nn,tn] [--dtype f16]: compiles a Triton
+kernel ahead of time, without a GPU, to cubins with manifests; each autotune configuration is one of them, and
+a kernel set lists all.
 
-Parameters are told by their names, as in Triton's tutorials: a_ptr b_ptr c_ptr (or a_desc ...: tensor descriptors), M N K,
-stride_am stride_ak ... stride_cn, LAYOUT_TN, ACC_F32 (--accumulate). What that does not tell stands in the file, in a dictionary
-`cudal2`: "grid" (needed), "boxes" of descriptors, "arguments", "constants", "constraints", "workspace_bytes". docs/any-kernel.md."""
+Parameters are told by their names, as in Triton's tutorials: a_ptr b_ptr c_ptr (or a_desc ...: tensor
+descriptors), M N K, stride_am stride_ak ... stride_cn, LAYOUT_TN, ACC_F32 (--accumulate). What that does not
+tell stands in the file, in a dictionary `cudal2`: "grid" (needed), "boxes" of descriptors, "arguments",
+"constants", "constraints", "workspace_bytes". docs/any-kernel.md."""
 import argparse
 import os
 import re

@@ -1,6 +1,8 @@
-"""learned.py: the blocks of figures-check.py about what was learned: the policy (docs/rl.md) and the ranker (results/README.md).
+"""learned.py: the blocks of figures-check.py about what was learned: the policy (docs/rl.md) and the ranker
+(results/README.md).
 
-Reads results/policy and results/ranker.json, from the top of the repository. A function gives the lines of the block of its name."""
+Reads results/policy and results/ranker.json, from the top of the repository. A function gives the lines of
+the block of its name."""
 import functools
 import json
 

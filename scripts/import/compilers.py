@@ -1,5 +1,6 @@
-"""compilers.py: runs nvcc for import.py, several at a time, each in a session of its own: a signal for the whole group, as of
-Ctrl-C or timeout(1), reaches import.py alone, which lets them end, or ends them with all that they have started."""
+"""compilers.py: runs nvcc for import.py, several at a time, each in a session of its own: a signal for the
+whole group, as of Ctrl-C or timeout(1), reaches import.py alone, which lets them end, or ends them with all
+that they have started."""
 import os
 import signal
 import subprocess
@@ -44,7 +45,8 @@ class Compilers:
             pass
 
     def end(self):
-        """All of them, and none begins any more. For a signal handler of the main thread, which never holds the lock."""
+        """All of them, and none begins any more. For a signal handler of the main thread, which never holds
+        the lock."""
         with self.lock:
             self.ended = True
             for child in self.running:

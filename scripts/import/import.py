@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""import.py DIR [--out OUT] [--name NAME] [--arch sm_90a] [--jobs N] [--limit N] [--shard I/N] [--again]: builds torch extensions
-of the form void f(torch::Tensor a, b, b_col_major, c), one file M_N_K.cu for each shape, into one plugin: OUT/NAME.so.
+"""import.py DIR [--out OUT] [--name NAME] [--arch sm_90a] [--jobs N] [--limit N] [--shard I/N] [--again]:
+builds torch extensions of the form void f(torch::Tensor a, b, b_col_major, c), one file M_N_K.cu for each
+shape, into one plugin: OUT/NAME.so.
 
-The sources are not changed. Each becomes OUT/<hash>.so with a log and a .json (state, reason, seconds); the hash is of the
-source, the stand-in, the flags and the compiler, so that a second call builds what is new, and OUT can be carried to a machine
-with a GPU. OUT/report.tsv has a line for each file. Needs nvcc and gcc, no GPU and no PyTorch. README.md says how it is made.
+The sources are not changed. Each becomes OUT/<hash>.so with a log and a .json (state, reason, seconds); the
+hash is of the source, the stand-in, the flags and the compiler, so that a second call builds what is new, and
+OUT can be carried to a machine with a GPU. OUT/report.tsv has a line for each file. Needs nvcc and gcc, no
+GPU and no PyTorch. README.md says how it is made.
 
-OUT/NAME.tsv and NAME.so are those of the kernels that OUT has of DIR, from the first one on and after each: a call may be ended
-at any time. TERM (exit 75) and INT (130) wait for the compilers that run, a second one ends them.
+OUT/NAME.tsv and NAME.so are those of the kernels that OUT has of DIR, from the first one on and after each: a
+call may be ended at any time. TERM (exit 75) and INT (130) wait for the compilers that run, a second one ends
+them.
 
 --real-torch compiles and links with a real libtorch (LIBTORCH=, else python3's torch) what the stand-in has not built into OUT.
 
-Several tasks share the work as `cudal2-bench run` does: --shard I/N, else CUDAL2_SHARD or what the scheduler says. Each builds
-its files into the same OUT, whose index has those of all, and leaves OUT/report.shard-I-of-N.tsv; --shard none then builds what
-lost tasks have left."""
+Several tasks share the work as `cudal2-bench run` does: --shard I/N, else CUDAL2_SHARD or what the scheduler
+says. Each builds its files into the same OUT, whose index has those of all, and leaves
+OUT/report.shard-I-of-N.tsv; --shard none then builds what lost tasks have left."""
 import argparse
 import collections
 import concurrent.futures
@@ -171,8 +174,8 @@ def good_record(build, key, text):
 
 
 def kept_record(build, path, text):
-    """What an earlier call has made of a source, or None. An object lies there whole, or not at all: one without a record, of a
-    call that was killed, or carried here alone, does as well."""
+    """What an earlier call has made of a source, or None. An object lies there whole, or not at all: one
+    without a record, of a call that was killed, or carried here alone, does as well."""
     key = build.key(text)
     record_path, made = build.options.out / f"{key}.json", build.options.out / f"{key}.so"
     record = json.loads(record_path.read_text()) if record_path.exists() else None
@@ -185,7 +188,8 @@ def kept_record(build, path, text):
 
 
 def own_part(path):
-    """What this process alone writes, until it becomes `path`: others may be at the same directory, from other machines too."""
+    """What this process alone writes, until it becomes `path`: others may be at the same directory, from
+    other machines too."""
     return path.with_name(f"{path.stem}.part.{os.uname().nodename}.{os.getpid()}.{threading.get_ident()}{path.suffix}")
 
 
@@ -293,8 +297,8 @@ def show(i, total, record, left):
 
 
 class Index:
-    """What dispatch.c reads: every file of DIR that OUT has a kernel for, whoever built it, and the plugin that reads it; and the
-    report of this call's files. Written whole, and not by two at a time."""
+    """What dispatch.c reads: every file of DIR that OUT has a kernel for, whoever built it, and the plugin
+    that reads it; and the report of this call's files. Written whole, and not by two at a time."""
 
     def __init__(self, build, name, files):
         options = build.options
@@ -349,8 +353,8 @@ def build_all(build, index, guesses, stop):
 
 
 class Stop:
-    """TERM (a preemption, the end of a job's time) or INT: files that nvcc has are finished, the others wait for the next call; a
-    second one ends nvcc as well."""
+    """TERM (a preemption, the end of a job's time) or INT: files that nvcc has are finished, the others wait
+    for the next call; a second one ends nvcc as well."""
 
     def __init__(self):
         self.status, self.work, self.compilers = 0, [], []

@@ -1,5 +1,5 @@
-"""real_torch.py: the libtorch that import.py --real-torch compiles and links with: LIBTORCH=, else python3's torch, else the
-distribution's, as scripts/probe.sh finds it for the baseline torch.matmul."""
+"""real_torch.py: the libtorch that import.py --real-torch compiles and links with: LIBTORCH=, else python3's
+torch, else the distribution's, as scripts/probe.sh finds it for the baseline torch.matmul."""
 import os
 import re
 import subprocess

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""receipts.py DIR RESULT... [--name NAME] [--build OUT] [--claims DIR] [--tsv FILE] [--out FILE]: what a published set of kernels
-claims, next to what was measured: verdicts, and speedups under each timing, as Markdown; --tsv has a row for each kernel.
+"""receipts.py DIR RESULT... [--name NAME] [--build OUT] [--claims DIR] [--tsv FILE] [--out FILE]: what a
+published set of kernels claims, next to what was measured: verdicts, and speedups under each timing, as
+Markdown; --tsv has a row for each kernel.
 
-DIR is a directory of a checkout of the authors' repository (kernels/h100_F32F16F16F32), their claims are in its eval_results. A
-RESULT is the result or the journal of a run with the plugin that import.py built; any part of the set will do. README.md."""
+DIR is a directory of a checkout of the authors' repository (kernels/h100_F32F16F16F32), their claims are in
+its eval_results. A RESULT is the result or the journal of a run with the plugin that import.py built; any
+part of the set will do. README.md."""
 import argparse
 import csv
 import io
@@ -84,7 +86,8 @@ def read_claims(options, mode):
 
 
 def read_builds(out):
-    """{shape: None, or why it does not build}, of the records of import.py; one that builds counts more than one that does not."""
+    """{shape: None, or why it does not build}, of the records of import.py; one that builds counts more than
+    one that does not."""
     builds = {}
     for path in sorted(out.glob("*.json"), key=lambda p: p.stat().st_mtime):
         record = json.loads(path.read_text())
@@ -99,7 +102,8 @@ def read_builds(out):
 # --- what one kernel comes to ---
 
 def verdict_of(contenders):
-    """(verdict, reason) of a kernel from those of its layouts: it reads B in one of them, and is unsupported in the other."""
+    """(verdict, reason) of a kernel from those of its layouts: it reads B in one of them, and is unsupported
+    in the other."""
     told = [(c["status"], c.get("reason", "")) for c in contenders]
     for wanted in (lambda s: s not in ("ok", "unsupported"), lambda s: s == "ok", lambda s: True):
         for status, reason in told:
@@ -156,7 +160,8 @@ def percent(x):
 
 
 def mean_with_half_width(values):
-    """ "+3.1% ±0.4": the 95% interval covers which shapes are in the set, not what differs between runs. Few have none."""
+    """ "+3.1% ±0.4": the 95% interval covers which shapes are in the set, not what differs between runs. Few
+    have none."""
     if not values:
         return "-"
     half = 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) >= FEW else math.nan
@@ -221,7 +226,8 @@ class Receipts:
         return ["## Verdicts", "", *table(["mode", "verdict", "kernels", "for example"], rows)]
 
     def means(self):
-        """Claims and means over the same kernels; then with those that have a verdict against them, where they were timed."""
+        """Claims and means over the same kernels; then with those that have a verdict against them, where
+        they were timed."""
         rows = []
         for mode in self.modes:
             seen, claims = self.of(mode), self.claims[mode]

@@ -2,8 +2,9 @@
 
     python scripts/ray/shards.py -n 8 -o out/grid.json -- run --config grid
 
-OUT lies on a file system that every node sees, and so does the program ($CUDAL2_BENCH, or cudal2-bench of PATH). A task whose
-node is lost, or that ends with 75 (try again) or by a signal, starts again and goes on where its shard stopped.
+OUT lies on a file system that every node sees, and so does the program ($CUDAL2_BENCH, or cudal2-bench of
+PATH). A task whose node is lost, or that ends with 75 (try again) or by a signal, starts again and goes on
+where its shard stopped.
 """
 
 import argparse

@@ -1,9 +1,11 @@
-"""Synthetic journals of a run in many shards, to try `merge` and `watch` at size: every shard of a real one-shard run's form.
+"""Synthetic journals of a run in many shards, to try `merge` and `watch` at size: every shard of a real
+one-shard run's form.
 
     cudal2-bench run --shard 0/1 ... --output t.json
     python scripts/scale-out/journals.py t.shard-0-of-1.journal.jsonl OUT SHARDS CELLS
 
-Each cell is a copy of the template's last, with another shape; cells are dealt round robin, the sentinel is the first.
+Each cell is a copy of the template's last, with another shape; cells are dealt round robin, the sentinel is
+the first.
 """
 
 import json

@@ -1,9 +1,11 @@
-"""Runs in shards on 1 to 4096 GPUs, simulated: makespan and efficiency, with start-up, slow GPUs and failures.
+"""Runs in shards on 1 to 4096 GPUs, simulated: makespan and efficiency, with start-up, slow GPUs and
+failures.
 
     python scripts/scale-out/simulate.py [--check docs/scale-out.md]
 
-Cells take what they took on H200s and H100s (results); the cut knows only what harness/run/plan.c models of them, as in a real run.
-Prints the table of docs/scale-out.md; --check fails when the page says something else.
+Cells take what they took on H200s and H100s (results); the cut knows only what harness/run/plan.c models of
+them, as in a real run. Prints the table of docs/scale-out.md; --check fails when the page says something
+else.
 """
 
 import argparse
@@ -123,7 +125,7 @@ def table():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--check", metavar="PAGE")
     options = parser.parse_args()
     rows = table()

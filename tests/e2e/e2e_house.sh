@@ -8,7 +8,7 @@ scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 command -v git >/dev/null && command -v python3 >/dev/null || { echo "skip: no git or no python3"; exit 77; }
 tree=$work/tree
 mkdir -p "$tree/scripts" "$tree/harness/base" "$tree/docs" "$tree/debian" "$tree/harness/cli"
-cp "$scripts"/{prose.py,lint-heads.sh,lint-heads.py,lint-release.sh,lint-repeats.sh,lint-names.py,lint-sizes.sh} "$tree/scripts/"
+cp "$scripts"/{prose.py,comments.py,lint-heads.sh,lint-heads.py,lint-release.sh,lint-repeats.sh,lint-names.py,lint-sizes.sh} "$tree/scripts/"
 git -C "$tree" init -q
 lint() { # lint PROGRAM...: in the tree
     (cd "$tree" && "$@") >"$work/out" 2>"$work/err" </dev/null
@@ -36,6 +36,19 @@ printf '# Page\n\nObviously fast. `harness/base/none.c` does it.\n' >"$tree/READ
 lint scripts/prose.py
 finds 'line 3: "Obviously"' "a word that style does without"
 expect_text "$work/out" 'harness/base/none.c is not there' "and a file that is not there"
+
+printf '#!/bin/bash\n# a.sh: adds.\ncat <<END\n# %s\nEND\n' "$long" >"$tree/scripts/a.sh"
+lint scripts/comments.py
+expect_code 0 "what a here-document holds is no comment"
+printf '#!/bin/bash\n# a.sh: %s\n# It takes two.\ntrue\n' "$long" >"$tree/scripts/a.sh"
+lint scripts/comments.py
+finds '^scripts/a.sh:2: a comment of over 110 columns' "a long comment"
+lint scripts/comments.py --write
+lint scripts/comments.py
+expect_code 0 "--write wraps it"
+[ "$(grep -c . "$tree/scripts/a.sh")" -eq 4 ] && [ "$(tail -1 "$tree/scripts/a.sh")" = true ]
+verdict $? "and leaves the rest" "$(cat "$tree/scripts/a.sh")"
+rm "$tree/scripts/a.sh"
 
 printf '/*\n * a.c - adds numbers for those who have two of them. Relies on nothing. Called by the rest of this room.\n */\nint a;\n' >"$tree/harness/base/a.c"
 lint scripts/lint-heads.sh
