@@ -5,7 +5,7 @@
 . "$(dirname "$0")/e2e.inc.sh"
 # In groups of six blocks a quarter is trimmed at either end: what a busy machine adds to one block does not count. One process needs
 # one processor: where others compute too, times scatter less than with a process for each plugin.
-stop='"stop": {"min_blocks": 72, "look_every": 24, "max_blocks": 72, "group_blocks": 6, "max_cell_seconds": 10}, "verify": {"process_per_plugin": false}'
+stop='"stop": {"min_blocks": 72, "look_every": 24, "max_blocks": 72, "group_blocks": 6, "max_cell_seconds": 60}, "verify": {"process_per_plugin": false}'
 config "$work/c.json" '{"m": 48, "n": 48, "k": 48}, {"m": 40, "n": 56, "k": 64}' '"offline"' "\"$work/mine.so\"" "$stop"
 
 measure() { # measure NAME PLUGIN [OPTION]...
@@ -122,13 +122,13 @@ expect_code 1 "gate.sh: goes on with BASE, measures NEW, and finds the loss"
     grep -q '^### cudal2-bench compare: 2 regressions' "$work/gate/compare.md" && [ ! -e "$work/gate/new.confirm-2.json" ]
 verdict $? "gate.sh: every form tells the same, from one second look" "$(ls "$work/gate" | tr '\n' ' ')"
 cp "$plugins/steady.so" "$work/mine.so"
-stop='"stop": {"min_blocks": 24, "look_every": 8, "max_blocks": 24, "group_blocks": 2, "max_cell_seconds": 10}, "verify": {"process_per_plugin": false}'
+stop='"stop": {"min_blocks": 24, "look_every": 8, "max_blocks": 24, "group_blocks": 2, "max_cell_seconds": 60}, "verify": {"process_per_plugin": false}'
 shapes=$(for k in 128 127 126 125; do printf '{"m": 128, "n": 128, "k": %d}, ' $k; done)
 config "$work/long.json" "${shapes%, }" '"offline"' "\"$work/mine.so\"" "$stop"
 "$(dirname "$0")/../../scripts/gate.sh" -b "$work" -c "$work/long.json" -o "$work/stopped" -d cpu -p "$bench" -- --delta 50 \
     >"$work/out" 2>"$work/err" </dev/null &
 job=$!
-for _ in $(seq 200); do grep -qs '"kind":"cell"' "$work/stopped/base.journal.jsonl" && break; sleep 0.05; done
+for _ in $(seq 3000); do grep -qs '"kind":"cell"' "$work/stopped/base.journal.jsonl" && break; sleep 0.05; done
 kill -TERM "$job"
 wait "$job"
 code=$?

@@ -3,7 +3,7 @@
 # are none of its own. No verdict here depends on a time.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
-stop='"stop": {"min_blocks": 12, "look_every": 4, "max_blocks": 12, "group_blocks": 4, "max_cell_seconds": 10}'
+stop='"stop": {"min_blocks": 12, "look_every": 4, "max_blocks": 12, "group_blocks": 4, "max_cell_seconds": 60}'
 config "$work/c.json" '{"m": 48, "n": 48, "k": 48}, {"m": 40, "n": 56, "k": 64}' '"offline"' "\"$work/mine.so\"" "$stop"
 cp "$plugins/steady.so" "$work/mine.so"
 
@@ -48,7 +48,7 @@ refuse 65 "a config" 'c.json' "$work/c.json" "$work/base.json"
 # A cell that does not fit: skipped, and never taken for one that was measured.
 skipping() { # skipping NAME BYTES
     config "$work/skip.json" '{"m": 16, "n": 16, "k": 16}, {"m": 256, "n": 256, "k": 64}' '"offline"' "\"$work/mine.so\"" \
-        '"stop": {"min_blocks": 24, "look_every": 8, "max_blocks": 24, "group_blocks": 4, "max_cell_seconds": 5}'
+        '"stop": {"min_blocks": 24, "look_every": 8, "max_blocks": 24, "group_blocks": 4, "max_cell_seconds": 60}'
     sed -i "s/\"limits\": {/&\"memory_bytes\": $2, /" "$work/skip.json"
     run --config "$work/skip.json" --device cpu --quiet --output "$work/$1.json"
 }

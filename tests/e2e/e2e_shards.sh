@@ -9,7 +9,7 @@ shapes=
 for m in 8 16 24 32 40 48 56 64 72 80; do
     shapes="$shapes${shapes:+, }{\"m\": $m, \"n\": 32, \"k\": 64}"
 done
-brief='"stop": {"min_blocks": 32, "look_every": 8, "max_blocks": 32, "group_blocks": 8, "max_cell_seconds": 5}'
+brief='"stop": {"min_blocks": 32, "look_every": 8, "max_blocks": 32, "group_blocks": 8, "max_cell_seconds": 60}'
 brief="$brief, \"verify\": {\"process_per_plugin\": false}" # compare wants several groups of each cell, also beside other tests
 cp "$plugins/steady.so" "$work/mine.so"
 config "$work/c.json" "$shapes" '"offline", "server"' "\"$work/mine.so\"" "$brief"
@@ -61,7 +61,7 @@ expect_text "$work/out" '^[0-9]+ of 20 cells \([0-9]+%\), 0 failed, 0 wrong; sha
 # --- a stopped and a killed task go on; a torn line is cut off ---
 CUDAL2_SHARD=3/4 "$bench" run --config "$work/c.json" --device cpu --output "$work/a/r.json" >"$work/out" 2>"$work/err" </dev/null &
 task=$!
-for _ in $(seq 500); do
+for _ in $(seq 3000); do
     grep -qs '"kind":"cell"' "$work/a/r.shard-3-of-4.journal.jsonl" && break
     sleep 0.02
 done

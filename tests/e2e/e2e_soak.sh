@@ -26,8 +26,8 @@ nap() { # nap LOW HIGH: milliseconds, at random
     sleep "$(printf '0.%03d' $(($1 + RANDOM % ($2 - $1))))"
 }
 
-ended() { # ended PID: within two seconds
-    for _ in $(seq 80); do
+ended() { # ended PID: within ten seconds
+    for _ in $(seq 400); do
         is_over "$1" && return 0
         sleep 0.025
     done

@@ -58,12 +58,12 @@ slurm_start() { # 1: a daemon did not come up
     munged --force --foreground --key-file="$cluster/munge/key" --socket="$cluster/munge/socket" --pid-file="$cluster/munge/pid" \
         --seed-file="$cluster/munge/seed" --log-file="$cluster/munge/log" >/dev/null 2>&1 &
     slurm_pids=$!
-    for _ in $(seq 50); do [ -S "$cluster/munge/socket" ] && break || sleep 0.1; done
+    for _ in $(seq 300); do [ -S "$cluster/munge/socket" ] && break || sleep 0.1; done
     slurmctld -D -i -f "$SLURM_CONF" >/dev/null 2>&1 &
     slurm_pids="$! $slurm_pids"
     slurmd -D -f "$SLURM_CONF" >/dev/null 2>&1 &
     slurm_pids="$! $slurm_pids"
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         [ "$(timeout 5 sinfo -h -p low -o %t 2>/dev/null)" = idle ] && return 0
         sleep 0.1
     done
