@@ -70,8 +70,8 @@ $(call test_of,baselines openblas blocked): | $(PLUGINS)
 tests-build: all $(TESTS) $(GPU_TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
 # So many tests at a time of those that time nothing; these do.
 TIMED_TESTS = test_pool test_stage_page test_device_cpu test_resume test_plan
-# The longest, which wait more than they compute.
-LONG_TESTS = e2e_tune e2e_isolation test_effects e2e_import e2e_kill e2e_slurm e2e_shards
+# The longest: one that began late would run on by itself at the end.
+LONG_TESTS = e2e_redteam e2e_tune e2e_isolation test_effects e2e_import e2e_kill e2e_slurm e2e_shards
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 8 ? n + 1 : 8)))
 tests-run: tests-build
 	scripts/run-tests.sh -j $(TEST_JOBS) $(addprefix -a ,$(TIMED_TESTS)) $(addprefix -f ,$(LONG_TESTS)) \
