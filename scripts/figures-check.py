@@ -228,6 +228,26 @@ def against():
     return table(("over", "shapes", "geometric mean", "median", "ahead"), rows)
 
 
+def fastest_us(cell):
+    """Of all baselines of a cell, by their medians."""
+    return min(time_us(cell, name) for name in cell["contenders"] if not name.startswith("cudal2"))
+
+
+def fp16_against_fp32():
+    """The lead with fp16 sums over baselines that may also sum in fp32: those of that sitting's fp32 grid."""
+    rows = []
+    for what, time_of in (("cublaslt-autotuning", autotuning_us), ("any baseline", fastest_us)):
+        narrow, wide = ({shape(c): c for c in cells_of(run)} for run in ("grid-f16", "grid-f32"))
+        both = [s for s in narrow if s in wide]
+        for sums, leads in (("fp16", [time_of(narrow[s]) for s in both]),
+                            ("fp16 or fp32", [min(time_of(narrow[s]), time_of(wide[s])) for s in both])):
+            ratios = {s: t / min(time_us(narrow[s], "cudal2-" + x) for x in LAYOUTS) for s, t in zip(both, leads)}
+            worst = min(ratios, key=ratios.get)
+            rows.append((what, sums, len(both), percent(statistics.geometric_mean(ratios.values()) - 1),
+                         sum(r > 1 for r in ratios.values()), "%s (%s)" % (percent(ratios[worst] - 1), worst)))
+    return table(("the fastest of", "sums in", "shapes", "geometric mean", "ahead", "worst"), rows)
+
+
 def price():
     """Seconds of the cells of two runs, but for what compiling is in (phase tune)."""
     rows = []

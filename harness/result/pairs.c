@@ -19,7 +19,7 @@ struct comparison {
 
 static struct result_interval interval_of(const struct speedup *s)
 {
-    if (isnan(s->low) || isnan(s->high))
+    if (!isfinite(s->low) || !isfinite(s->high))
         return (struct result_interval){NAN, NAN};
     return (struct result_interval){round_to(s->low, DECIMALS), round_to(s->high, DECIMALS)};
 }

@@ -17,10 +17,11 @@
 /* What no clock, counter or ratio of ours comes near. A time below a picosecond would be one of nothing. */
 #define COUNT_MAX 9007199254740992
 #define TIME_MAX 1e15
-#define FIGURE_MAX 1e21 /* 100 times the longest time over the shortest */
+#define AMOUNT_MAX 1e21
+#define FIGURE_MAX 1e300 /* the end of an interval of a few blocks that hardly agree */
 static const struct {
     double low, high;
-} ranges[] = {[IS_TIME] = {1e-3, TIME_MAX}, [IS_SPAN] = {0, TIME_MAX}, [IS_AMOUNT] = {0, FIGURE_MAX},
+} ranges[] = {[IS_TIME] = {1e-3, TIME_MAX}, [IS_SPAN] = {0, TIME_MAX}, [IS_AMOUNT] = {0, AMOUNT_MAX},
               [IS_SHARE] = {0, 1},          [IS_SPEEDUP] = {-1, 1e15}, [IS_FIGURE] = {-FIGURE_MAX, FIGURE_MAX}};
 
 /* Where a field is, of the struct that begins at `into`. */

@@ -100,9 +100,23 @@ static void broken_values_are_refused(void **state)
     }
 }
 
+/* Of two blocks that hardly agree, as a run made it. */
+static void a_wide_interval_is_read(void **state)
+{
+    struct error err = {0};
+    struct result *result = NULL;
+    char *text = edited("[0.2,0.3]", "[-1,4.98e21]");
+    (void)state;
+    if (result_parse("r.json", text, strlen(text), &result, &err))
+        fail_msg("%s", err.text);
+    result_free(result);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_result_passes),
+                                       cmocka_unit_test(a_wide_interval_is_read),
                                        cmocka_unit_test(broken_values_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
