@@ -90,6 +90,10 @@ static void count(struct watched *j, const struct cell_record *record)
         j->seconds += record->phase_seconds[phase];
     for (size_t i = 0; i < record->n_contenders; i++)
         j->n_wrong += verdict_is_refuted(record->contenders[i].verdict);
+    if (j->n_done == 1) {
+        j->first_failed = j->n_failed;
+        j->first_wrong = j->n_wrong;
+    }
 }
 
 static int visit_cell(struct watched *j, struct json_at data, struct error *err)

@@ -26,6 +26,7 @@ struct watched {
     struct shard shard;
     enum watch_state state;
     size_t n_cells, n_done, n_failed, n_wrong; /* n_wrong: contenders refuted */
+    size_t first_failed, first_wrong;          /* of its first cell, the sentinel */
     unsigned starts;
     uint64_t cost_us, cost_done_us; /* modelled, of all its cells; of those that are there */
     double seconds;                 /* that those took */

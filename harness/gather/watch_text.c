@@ -48,9 +48,10 @@ void watch_sum_up(const struct watch *w, struct watch_sum *out)
         if (!j)
             continue;
         add_pace(&pace, j);
-        out->n_done += j->n_done - (j->n_done > 0 && i > 0); /* the sentinel comes first, and is shard 0's */
-        out->n_failed += j->n_failed;
-        out->n_wrong += j->n_wrong;
+        /* The sentinel comes first, and is shard 0's. */
+        out->n_done += j->n_done - (j->n_done > 0 && i > 0);
+        out->n_failed += j->n_failed - (i > 0 ? j->first_failed : 0);
+        out->n_wrong += j->n_wrong - (i > 0 ? j->first_wrong : 0);
     }
     out->eta_seconds = eta_of(&pace, out->of_state[WATCH_WAITING]);
 }

@@ -157,6 +157,21 @@ expect_code 0 "watch ends with the run"
 expect_text "$work/out" 'shard 3 +waiting' "and named the shard that was missing"
 expect_text "$work/out" '20 of 20 cells' "until it was there"
 
+# --- failed cells and wrong contenders, as watch counts them: the sentinel's once, though both shards have it ---
+config "$work/w.json" '{"m": 8, "n": 32, "k": 64}, {"m": 16, "n": 32, "k": 64}, {"m": 24, "n": 32, "k": 64}' '"offline"' \
+    "\"$plugins/bad_wrong.so\", \"$plugins/bad_launch.so\"" "$brief"
+sed "s|$plugins/honest.so|$plugins/bad_setup.so|" "$work/w.json" >"$work/f.json" # nothing is left to time
+for name in w f; do
+    mkdir "$work/$name"
+    for i in 0 1; do
+        run run --config "$work/$name.json" --device cpu --output "$work/$name/r.json" --shard $i/2
+        expect_code 3 "shard $i of 2 with a wrong contender and one that fails"
+    done
+    run watch "$work/$name"
+    case $name in w) expect="0 failed" ;; f) expect="3 failed" ;; esac
+    expect_text "$work/out" "^3 of 3 cells \(100%\), $expect, 3 wrong; shards: 2 of 2 done," "watch: $expect, 3 wrong"
+done
+
 # --- what does not belong together ---
 mkdir "$work/mix"
 cp "$work"/a/r.shard-[012]-of-4.journal.jsonl "$work/mix"
