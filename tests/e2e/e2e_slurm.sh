@@ -22,6 +22,7 @@ shapes=
 for m in $(seq 8 8 320); do
     shapes="$shapes${shapes:+, }{\"m\": $m, \"n\": 32, \"k\": 64}"
 done
+launch_seconds=20 # beside seven other tasks
 # 40 cells of at least 0.4 s each: time to do harm in.
 config "$work/c.json" "$shapes" '"server"' '' \
     '"stop": {"min_blocks": 192, "look_every": 8, "max_blocks": 192, "group_blocks": 8, "max_cell_seconds": 5}'
