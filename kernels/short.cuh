@@ -1,6 +1,6 @@
 /*
  * short.cuh - where short.cu finds what: plain functions of numbers, which tests/unit/kernels/test_short.c compiles for
- * the host as well and runs a whole tile with.
+ * the host as well.
  *
  * A tile takes whole rows of A and of B. In memory they lie one behind the other from an address of 16 on, and in shared
  * memory just so: a row begins at an odd element as often as at an even one.
