@@ -1,7 +1,7 @@
 /*
  * run_info.h - what a run was asked for and what it ran with, as structs: the journal's lines `run` and `env`, read and
- * checked once, for compare/, which sets one run's beside another's. Relies on fields.h. Called by
- * compare/.
+ * checked once, for compare/, which sets one run's beside another's. Relies on base/json.h. Called by compare/ and
+ * report/.
  *
  * As in result.h: a text is "" and a number NaN where there is none; a node is NULL. All of it points into the JSON
  * that it was read from, which must outlive it.
