@@ -6,9 +6,8 @@ the block of its name."""
 import functools
 import json
 
+from data import table
 
-def table(heads, rows):
-    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)] + ["| " + " | ".join(map(str, row)) + " |" for row in rows]
 
 
 @functools.lru_cache(maxsize=None)

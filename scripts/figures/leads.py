@@ -1,0 +1,208 @@
+"""leads.py: the blocks of figures-check.py that say by how much: leads of the grids, of other runs and of
+problems that nobody searched.
+
+A function gives the lines of the block of its name. Relies on data.py."""
+import math
+import os
+import re
+import statistics
+
+from data import (ALONE, ALONE_RUNS, autotuning_us, BASELINES, cells_of, CLASS_HEADS, class_row, CLASSES,
+                  geometric, GRIDS, LAYOUTS, lead, named, percent, report, result_of, ROOT, ROW, shape,
+                  strongest_baseline, summary, table, time_us, timings_of, title)
+
+
+def headline():
+    """What `report` prints of launches alone, rows left out."""
+    told = report(os.path.join(ROOT, ALONE)).splitlines()
+    start = next(i for i, line in enumerate(told) if line.startswith("timing ") and "against" in line)
+    rows = told[start:start + 2]
+    for line in told[start + 2:]:
+        if not line.strip():
+            break
+        words = line.split()
+        by_device = words[0].startswith("device")
+        baselines = BASELINES + ("strongest",) if by_device else ("cublaslt-autotuning-max",)
+        if len(words) > 2 and words[2] in baselines:
+            rows.append(line)
+    return ["```"] + [line.rstrip() for line in rows] + ["```"]
+
+
+def alone():
+    """Launches alone, by the time that AutoTuning takes."""
+    cells = cells_of(ALONE)
+    parts = [(name, [c for c in cells if low <= autotuning_us(c) < high]) for low, high, name in CLASSES]
+    rows = [class_row(name, part) for name, part in parts if part] + [class_row("all", cells)]
+    ours = sum(min(time_us(c, "cudal2-" + layout) for layout in LAYOUTS) for c in cells)
+    rows.append(("all, by the sum of times", len(cells), percent(sum(map(autotuning_us, cells)) / ours - 1), "", "", ""))
+    return table(("AutoTuning takes",) + CLASS_HEADS, rows)
+
+
+def alone_again():
+    """Over the strongest baseline: all shapes on H200s, and a fifth of them in two runs on two hosts with
+    H100s."""
+    rows = []
+    for run in ALONE_RUNS:
+        leads = [strongest_baseline(c) for c in cells_of(run)]
+        rows.append(("`%s`" % named(run), len(leads), percent(geometric(leads)),
+                     percent(statistics.median(s["geomean"] for s in leads)), sum(s["geomean"] > 0 for s in leads),
+                     percent(min(s["geomean"] for s in leads)), *(percent(summary(run, timing, "strongest")["geomean"])
+                                                                  for timing in ("event", "wall"))))
+    return table(("run", "shapes", "geometric mean", "median", "ahead", "worst", "by event", "by wall"), rows)
+
+
+def grids():
+    rows = []
+    for run in GRIDS:
+        over, worst = summary(run, "device", "strongest"), min(cells_of(run), key=lambda c: strongest_baseline(c)["geomean"])
+        device = result_of(run)["env"][0]["device"]["name"].split()[1]
+        rows.append((title(run), device, percent(over["geomean"]), percent(over["median"]), "%d of %d" % (over["wins"], over["n"]),
+                     "%s (%s)" % (percent(strongest_baseline(worst)["geomean"]), shape(worst)),
+                     percent(summary(run, "device", BASELINES[-1])["geomean"]), "`results/%s`" % named(run)))
+    return table(("accumulate, mode", "GPU", "geometric mean", "median", "ahead", "worst shape", "over AutoTuning alone", "run"), rows)
+
+
+def leads():
+    rows = []
+    for name in BASELINES:
+        rows.append([name] + [" / ".join(percent(summary(run, t, name)["mean"]) for t in timings_of(run)) for run in GRIDS])
+    return table(["over"] + [title(run) for run in GRIDS], rows)
+
+
+def by_interval():
+    rows = []
+    for run in GRIDS:
+        cells = cells_of(run)
+        worst = min(cells, key=lambda c: lead(c)["geomean"])
+        low, high = lead(worst)["ci95"]
+        rows.append((title(run), sum(lead(c)["ci95"][0] > 0 for c in cells), sum(lead(c)["ci95"][1] < 0 for c in cells),
+                     sum(lead(c)["geomean"] < -0.03 for c in cells),
+                     "%s: %s (%s to %s)" % (shape(worst), percent(lead(worst)["geomean"]), percent(low), percent(high))))
+    return table(("accumulate, mode", "faster", "slower", "slower by over 3%", "the furthest behind, with its interval"), rows)
+
+
+def by_class():
+    rows = []
+    for low, high, name in CLASSES:
+        row = [name]
+        for run in GRIDS:
+            part = [c for c in cells_of(run) if low <= autotuning_us(c) < high]
+            row.append("none" if not part else "%d: %s, %d behind" % (len(part), percent(statistics.fmean(lead(c)["mean_of_ratios"] for c in part)),
+                                              sum(lead(c)["geomean"] < 0 for c in part)))
+        rows.append(row)
+    return table(["AutoTuning takes"] + [title(run) for run in GRIDS], rows)
+
+
+def torch():
+    rows = []
+    for run in GRIDS:
+        cells = cells_of(run)
+        faster = sum(lead(c, "torch.matmul")["geomean"] < lead(c)["geomean"] for c in cells)
+        loses = sum(time_us(c, "cublaslt-heuristic-" + layout) / time_us(c, "cublaslt-autotuning-" + layout) < 0.99
+                    for c in cells for layout in LAYOUTS)
+        rows.append((title(run), faster, percent(statistics.fmean(strongest_baseline(c)["mean_of_ratios"] for c in cells)),
+                     sum(strongest_baseline(c)["geomean"] > 0 for c in cells), "%d of %d" % (loses, 2 * len(cells))))
+    return table(("accumulate, mode", "torch.matmul beats AutoTuning on", "lead over the strongest baseline", "wins",
+                  "AutoTuning over 1% slower than the heuristic, layouts"), rows)
+
+
+def against():
+    """Every search of NVIDIA's algorithms, over the shapes that were reached."""
+    rows = []
+    for name in ("torch.matmul", "torch.matmul-full", "cublas-max", "cublas-autotune-max", "cublaslt-heuristic-max",
+                 "cublaslt-autotuning-max", "cublaslt-exhaustive-max", "strongest"):
+        over = summary("strongest", "device", name)
+        rows.append((name, over["n"], percent(over["geomean"]), percent(over["median"]), over["wins"]))
+    return table(("over", "shapes", "geometric mean", "median", "ahead"), rows)
+
+
+def fastest_us(cell):
+    """Of all baselines of a cell, by their medians."""
+    return min(time_us(cell, name) for name in cell["contenders"] if not name.startswith("cudal2"))
+
+
+def fp16_against_fp32():
+    """The lead with fp16 sums over baselines that may also sum in fp32: those of that sitting's fp32 grid."""
+    rows = []
+    for what, time_of in (("cublaslt-autotuning", autotuning_us), ("any baseline", fastest_us)):
+        narrow, wide = ({shape(c): c for c in cells_of(run)} for run in ("grid-f16", "grid-f32"))
+        both = [s for s in narrow if s in wide]
+        for sums, leads in (("fp16", [time_of(narrow[s]) for s in both]),
+                            ("fp16 or fp32", [min(time_of(narrow[s]), time_of(wide[s])) for s in both])):
+            ratios = {s: t / min(time_us(narrow[s], "cudal2-" + x) for x in LAYOUTS) for s, t in zip(both, leads)}
+            worst = min(ratios, key=ratios.get)
+            rows.append((what, sums, len(both), percent(statistics.geometric_mean(ratios.values()) - 1),
+                         sum(r > 1 for r in ratios.values()), "%s (%s)" % (percent(ratios[worst] - 1), worst)))
+    return table(("the fastest of", "sums in", "shapes", "geometric mean", "ahead", "worst"), rows)
+
+
+def row_of_launches():
+    """The lead where launches may overlap, and who is made so."""
+    cells = cells_of(ROW)
+    early = [sum(bool(c["contenders"]["cudal2-" + layout].get("early")) for c in cells) for layout in LAYOUTS]
+    rows = []
+    for run, name, told in ((ALONE, "alone", ("-", "-")), (ROW, "in a row", early)):
+        over = summary(run, "device", BASELINES[-1])
+        rows.append((name, "`%s`" % named(run), percent(over["geomean"]), percent(over["median"]), over["wins"], *told))
+    return table(("launches", "run", "geometric mean", "median", "ahead", "cudal2-nn overlaps in", "cudal2-tn"), rows)
+
+
+def launch_path():
+    rows = []
+    for run in GRIDS:
+        cells = cells_of(run)
+        short = [c for c in cells if autotuning_us(c) < 8]
+        adds = [statistics.median(time_us(c, name, "event") - time_us(c, name) for c in short)
+                for name in ("cublaslt-autotuning-nn", "cudal2-nn")]
+        equal = [percent(summary(run, "event", "cublaslt-autotuning-" + layout, "cudal2-" + layout, "equal_path")["mean"]) for layout in LAYOUTS]
+        empty = statistics.median(c["null_graph"]["median_ns"] / 1e3 for c in cells)
+        rows.append((title(run), percent(summary(run, "event", BASELINES[-1])["mean"]), " and ".join(equal),
+                     "%.1f and %.1f us" % tuple(adds), "%.1f us" % empty))
+    return table(("accumulate, mode", "event lead", "both as a graph of one (NN and TN)",
+                  "host and events add to AutoTuning and to ours, under 8 us", "empty graph"), rows)
+
+
+def unseen():
+    """Problems that nobody searched, by class."""
+    rows = []
+    for run, name in (("../h100/judged-race", "H100, raced"), ("../h100/judged-zero", "H100, first choice"),
+                      ("unseen-race", "H200, raced"), ("unseen-zero", "H200, first choice")):
+        cells = cells_of(run)
+        for label in dict.fromkeys(c["label"] for c in cells):
+            rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
+        rows.append((name, *class_row("all of this run", cells)))
+    return table(("choice", "class") + CLASS_HEADS, rows)
+
+
+UNSEEN = (("../h100/judged-race", "H100, raced at the first call"), ("../h100/judged-zero", "H100, first choice, no race"),
+          ("unseen-race", "H200, older program, raced"), ("unseen-zero", "H200, older program, first choice"))
+
+
+def unseen_all():
+    """The same, a row for each way to choose."""
+    return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name, cells_of(run)) for run, name in UNSEEN])
+
+
+def explored():
+    """After a search of 56 kernels a layout: the winners' leads, measured anew in blocks."""
+    cells = cells_of("explore")
+    names = {"few": "few rows", "llm": "language models", "mult64": "multiples of 64", "mult8": "multiples of 8"}
+    return table(("class",) + CLASS_HEADS, [class_row(names.get(label, label), [c for c in cells if c["label"] == label])
+                                            for label in sorted({c["label"] for c in cells})])
+
+
+def off_grid():
+    """Leads that the finals of a search told in its log, on problems of the grid and on random sizes."""
+    sizes = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384}
+    line_of = re.compile(r"-(\d+)x(\d+)x(\d+)  cudal2-\S+ .* vs \S+ .*  ([+-][\d.]+)%")
+    rows = []
+    for mode, name in (("offline", "stream-f32-row.log"), ("server", "stream-f32-idle.log")):
+        found = {True: [], False: []}
+        with open(os.path.join(ROOT, "off-grid", name), errors="replace") as file:
+            for match in filter(None, map(line_of.search, file)):
+                found[{int(n) for n in match.groups()[:3]} <= sizes].append(float(match.group(4)))
+        for on_grid, what in ((True, "of the grid"), (False, "random sizes")):
+            part = found[on_grid]
+            geometric = math.exp(statistics.fmean(math.log1p(p / 100) for p in part)) - 1
+            rows.append(("fp32, " + mode, what, len(part), percent(geometric), "%+.1f%%" % statistics.median(part), sum(p > 0 for p in part)))
+    return table(("accumulate, mode", "problems", "how many", "geometric mean", "median", "ahead"), rows)

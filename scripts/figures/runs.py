@@ -1,0 +1,169 @@
+"""runs.py: the blocks of figures-check.py that say how runs went and how far they can be trusted: time,
+noise, the red team.
+
+A function gives the lines of the block of its name. Relies on data.py."""
+import glob
+import gzip
+import json
+import os
+import re
+import statistics
+
+from data import (ALONE, autotuning_us, cells_of, GRIDS, LAYOUTS, lead, named, older_runs, percent, result_of,
+                  ROOT, ROW, SCALE, shape, table, time_us, timings_of, title)
+
+
+def time_spent(name):
+    """Of a run in results/h200: its seconds, GPUs, and of a GPU in the mean those before the first cell and
+    in cells."""
+    opener = gzip.open(os.path.join(ROOT, name + ".jsonl.gz"), "rt")
+    with opener as file:
+        end = [json.loads(line) for line in file if '"kind":"end"' in line][-1]["data"]
+    spent = end["time_spent"]
+    measure, *watch = spent["parts"]
+    workers = measure["workers"]
+    return (spent["seconds"], len(workers), statistics.fmean(w["start"] for w in workers),
+            statistics.fmean(w["work"] for w in workers), sum(part["seconds"] for part in watch), end["cells"])
+
+
+def scale():
+    """One host's GPUs, from cold caches; every row a run of its own, the older ones of another sitting."""
+    rows, first = [], {}
+    for mode, name in SCALE:
+        seconds, gpus, start, work, watch, cells = time_spent("scale/" + name)
+        first.setdefault(mode, seconds)
+        rows.append(("%s, %d shapes" % (mode, cells), gpus, "%.1f s" % seconds, "%.2f" % (first[mode] / seconds), "%.1f s" % start,
+                     "%.1f s" % work, "%.1f s" % watch))
+    seconds, gpus, start, work, watch, cells = time_spent(ALONE + "/journal")
+    rows.append(("offline, %d shapes" % cells, gpus, "%.1f s" % seconds, "-", "%.1f s" % start, "%.1f s" % work, "%.1f s" % watch))
+    return table(("run", "GPUs", "whole", "times as fast as the first", "before the first cell", "in cells, each GPU",
+                  "watching launches"), rows)
+
+
+def runs():
+    rows = []
+    for run in GRIDS + (ROW,):
+        result, cells = result_of(run), cells_of(run)
+        log = glob.glob(os.path.join(ROOT, run, "run.log*"))[0]
+        with (gzip.open if log.endswith(".gz") else open)(log, "rt", errors="replace") as file:
+            text = file.read()
+        spent = re.findall(r"where the time went: ([\d.]+) s", text) or re.findall(r"exit \d+ after (\d+) s", text)
+        gpus = {result["env"][c["env"]]["device"]["uuid"] for c in cells}
+        rows.append((title(run), "`%s`" % named(run), result["run"]["build"]["commit"][:7], len(cells),
+                     "%d at %s" % (sum(c["converged"] for c in cells), "2%" if "server" in run else "0.5%"),
+                     "%.0f s" % sum(map(float, spent)), "%d %s" % (len(gpus), result["env"][0]["device"]["name"].split()[1])))
+    return table(("accumulate, mode", "run", "commit", "shapes measured", "converged", "time", "GPUs"), rows)
+
+
+def price():
+    """Seconds of the cells of two runs, but for what compiling is in (phase tune)."""
+    rows = []
+    for name in ("with", "without"):
+        with gzip.open(os.path.join(ROOT, "price", name + ".jsonl.gz"), "rt") as file:
+            cells = [json.loads(line)["data"] for line in file if '"kind":"cell"' in line]
+        blocks = sum(sum(c["group_blocks"]) for c in cells)
+        parts = [sum(c["phase_seconds"].get(p, 0) for c in cells) for p in ("measure", "other")]
+        checks = sum(c["part_seconds"].get("checks", 0) for c in cells)
+        rows.append((name, len(cells), blocks, "%.1f s" % (parts[0] - checks), "%.1f s" % checks, "%.1f s" % parts[1],
+                     "%.1f ms" % (1e3 * sum(parts) / blocks)))
+    return table(("checks", "cells", "blocks", "blocks took", "checks of timed segments", "checks between blocks",
+                  "all, a block"), rows)
+
+
+def open_cells():
+    rows = []
+    for run in GRIDS:
+        left = [c for c in cells_of(run) if not c["converged"]]
+        long = [c for c in left if autotuning_us(c) >= 1e3]
+        rows.append((title(run), len(left), len(long), "%.1f%%" % (100 * max(c["worst_half_width"] for c in left))))
+    return table(("accumulate, mode", "not converged", "of them over 1 ms", "widest half-width"), rows)
+
+
+def two_speeds():
+    rows = []
+    for run in GRIDS:
+        found = [(time_us(c, "cudal2-" + layout, what="p95_ns") / time_us(c, "cudal2-" + layout) - 1, shape(c), layout)
+                 for c in cells_of(run) for layout in LAYOUTS if time_us(c, "cudal2-" + layout) < 200]
+        slow = sorted((x for x in found if x[0] > 0.12), reverse=True)
+        rows.append((title(run), len(slow), "%s %s, %.0f%%" % (slow[0][1], slow[0][2].upper(), 100 * slow[0][0]) if slow else "-"))
+    return table(("accumulate, mode", "layouts, of 2000", "the worst"), rows)
+
+
+def copies():
+    rows = []
+    for run in GRIDS:
+        for timing in timings_of(run):
+            copy = next(a for a in result_of(run)["summary"]["aa"] if a["timing"] == timing)
+            rows.append((title(run), timing, percent(copy["mean_log_ratio"], 3), percent(copy["sd_log_ratio"], 1)[1:],
+                         "%d of %d" % (copy["excludes_one"], copy["n"])))
+    return table(("accumulate, mode", "timing", "mean log ratio", "its scatter", "intervals that exclude 0"), rows)
+
+
+def between_runs():
+    old = older_runs()
+    pairs = (("offline, fp32, two GPUs of one host at once", old["11-22e-offline-f32"], old["11-22f-offline-f32"]),
+             ("offline, fp16, other hosts", old["11-24e-offline-f16"], old["11-24g-offline-f16"]),
+             ("server, fp32, two hosts", old["11-24b-server-f32"], old["11-24d-server-f32"]),
+             ("server, fp16, other hosts", old["11-24e-server-f16"], old["11-24f-server-f16"]),
+             ("offline, fp32, unseen problems, other hosts", old["11-27-judged-race-1"], old["11-27-judged-race-2"]))
+    rows = []
+    for name, base, new in pairs:
+        both = [s for s in base if s in new]
+        apart = sorted(100 * abs(base[s]["lead"] - new[s]["lead"]) for s in both)
+        inside = sum(base[s]["ci_low"] <= new[s]["lead"] <= base[s]["ci_high"] for s in both)
+        rows.append((name, len(both), "%.2f points" % statistics.median(apart), "%.2f" % apart[int(0.9 * len(apart))],
+                     "%.0f%%" % (100 * inside / len(both))))
+    return table(("two runs", "shapes", "median difference", "90th percentile", "second lead in the first's interval"), rows)
+
+
+def power():
+    rows = []
+    for run in ("11-23g-server-f32", "11-24b-server-f32", "11-24d-server-f32"):
+        x = older_runs()[run]["16384x16384x16384"]
+        rows.append(("older grid, an H200, `2026-%s`" % run, percent(x["lead"]), "%s to %s" % (percent(x["ci_low"]), percent(x["ci_high"]))))
+    for run, name in (("power-server-f32", "minutes after the last, for longer"), ("grid-f32-server", "the grid, four H200s")):
+        s = next(lead(c) for c in cells_of(run) if shape(c) == "16384x16384x16384")
+        rows.append((name, percent(s["geomean"]), "%s to %s" % tuple(map(percent, s["ci95"]))))
+    return table(("16384x16384x16384, fp32, server", "lead", "interval"), rows)
+
+
+def watched():
+    rows = []
+    for run in GRIDS:
+        seen = result_of(run)["summary"]["activity"]
+        rows.append((title(run), seen["launches"], result_of(run)["run"]["activity"]["cells"], seen["refuted"]))
+    return table(("accumulate, mode", "launches watched", "in cells", "refuted"), rows)
+
+
+COUNTS = re.compile(r"(\d+ of \d+) caught, (?:0 without effect, )?(\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused")
+
+
+RED_TEAM_HEAD = ("cheats caught", "honest contenders accused", "baselines accused")
+
+
+def red_team():
+    rows = []
+    for gpu, log in (("H100", "../h100/redteam/f7d2e43.txt"), ("H200", "redteam/06f518ae.txt")):
+        with open(os.path.join(ROOT, log), errors="replace") as file:
+            found = COUNTS.findall(file.read())[-1]
+        rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), *found))
+    return table(("red team on a GPU", *RED_TEAM_HEAD), rows)
+
+
+COUNTS_CPU = re.compile(r"(\d+) of (\d+) caught, (\d+) without effect, (\d+ of \d+) honest contenders accused, "
+                        r"(\d+ of \d+) baselines accused")
+
+
+def red_team_cpu():
+    """One line a seed in results/robustness; the worst seed counts."""
+    with open(os.path.join(ROOT, "..", "robustness", "redteam-cpu.txt"), errors="replace") as file:
+        seeds = COUNTS_CPU.findall(file.read())
+    tried = {seed[1] for seed in seeds}
+    accused = [{seed[i].split()[2] for seed in seeds} for i in (3, 4)]
+    assert len(tried) == 1 and all(len(total) == 1 for total in accused), "seeds of different tables"
+    worst = min(seeds, key=lambda seed: int(seed[0]) + int(seed[2]))
+    most = [max(int(seed[i].split()[0]) for seed in seeds) for i in (3, 4)]
+    return table(("red team on the CPU device", "cheats with a verdict", "without effect", *RED_TEAM_HEAD[1:]),
+                 [("`make redteam`, the worst of %d seeds (`results/robustness/redteam-cpu.txt`)" % len(seeds),
+                   "%s of %s" % (worst[0], worst[1]), worst[2],
+                   *("%d of %s" % (n, total.pop()) for n, total in zip(most, accused)))])
