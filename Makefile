@@ -1,6 +1,7 @@
-# cudal2-bench. `make` builds, `make demo` runs the main job, `make test` proves it, `make help` lists the rest.
-# BUILD=dir builds elsewhere; LIBTORCH=dir, CUDA_HOME=dir and PYTHON=python3 steer the probes (scripts/probe.sh); TORCH=0 and
-# OPENBLAS=0 go without those two.
+# cudal2-bench. `make` builds, `make demo` runs the main job, `make test` proves it, `make help` lists the
+# rest.
+# BUILD=dir builds elsewhere; LIBTORCH=dir, CUDA_HOME=dir and PYTHON=python3 steer the probes
+# (scripts/probe.sh); TORCH=0 and OPENBLAS=0 go without those two.
 BUILD ?= build
 
 all:

@@ -1,5 +1,6 @@
 # install.mk - what leaves the build directory: install, uninstall, packages, a portable build.
-# A build directory that runs on a machine without libcjson1 and cmocka (scripts/gpu-tests.sh there); zlib1g is everywhere.
+# A build directory that runs on a machine without libcjson1 and cmocka (scripts/gpu-tests.sh there); zlib1g
+# is everywhere.
 portable: gpu-build
 	for name in cjson.so.1 cmocka.so.0; do \
 		cp -L "$$(ldconfig -p | sed -n "s/.*lib$$name .*=> //p" | head -1)" $(BUILD)/lib$$name || exit; done

@@ -12,7 +12,8 @@ PLUGIN_NAMES += torch
 endif
 PLUGINS := $(PLUGIN_NAMES:%=$(BUILD)/plugins/%.so)
 PLUGIN_MAP := harness/abi/plugin.map
-# Sanitizers' own symbols come from the executable, so only an unsanitized link can insist on having every symbol.
+# Sanitizers' own symbols come from the executable, so only an unsanitized link can insist on having every
+# symbol.
 PLUGIN_LD := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,--version-script=$(PLUGIN_MAP) $(LDFLAGS)
 PLUGIN_CFLAGS := $(CFLAGS_ALL) -fvisibility=hidden
 CUDA_CFLAGS := -isystem $(CUDA_INCLUDE)
@@ -60,7 +61,8 @@ $(BUILD)/plugins/cublaslt.so: $(CUBLASLT_O) $(PLUGIN_MAP)
 	$(call say,LD)
 	$(Q)$(CC) $(filter %.o,$^) $(SAN) $(PLUGIN_LD) $(CUDA_LD) -lcublasLt -ldl -o $@
 
-# What libtorch itself needs is found when it runs (its own rpath, or LD_LIBRARY_PATH), not when this is linked.
+# What libtorch itself needs is found when it runs (its own rpath, or LD_LIBRARY_PATH), not when this is
+# linked.
 $(BUILD)/plugins/torch.so: $(BUILD)/obj/baselines/torch.o $(PLUGIN_MAP)
 	@mkdir -p $(@D)
 	$(call say,LD)

@@ -1,6 +1,6 @@
 # redteam.mk - contenders that cheat, and honest ones that come near (docs/trust.md).
-# The red team: one contender for each line of its tables. Its source file, which the line names, is compiled once, and
-# linked with each name.
+# The red team: one contender for each line of its tables. Its source file, which the line names, is compiled
+# once, and linked with each name.
 redteam_lines = $(shell sed -E '/^(#|$$)/d; s/^([^ ]+) +([^ ]+) .*/\1:\2/' tests/redteam/$(1).table)
 redteam_all := $(sort twin:cpu_honest $(foreach table,cpu inside large narrow second remains remains-inside,$(call redteam_lines,$(table))))
 REDTEAM := $(foreach line,$(redteam_all),$(BUILD)/tests/redteam/$(firstword $(subst :, ,$(line))).so)
@@ -27,7 +27,8 @@ $(BUILD)/tests/redteam/cuda.so: tests/redteam/cuda.cu tests/redteam/cuda_kernels
 	$(Q)$(NVCC) -std=c++17 -O2 $(REDTEAM_GENCODE) -shared -Xcompiler -fPIC,-fvisibility=hidden,-Wall -Iharness \
 		-Xlinker --version-script=$(PLUGIN_MAP) $< -o $@
 
-# Contenders that cheat, and honest ones beside them: what is caught, as the README has it. CHEAT=path.c tries one of your own.
+# Contenders that cheat, and honest ones beside them: what is caught, as the README has it. CHEAT=path.c tries
+# one of your own.
 ifneq ($(CHEAT),)
 redteam: $(BUILD)/cudal2-bench
 	CUDAL2_BUILD=$(BUILD) tests/redteam/try.sh $(CHEAT)

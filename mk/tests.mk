@@ -27,7 +27,8 @@ $(BUILD)/obj/tests/fixtures/plugins/%.o: tests/fixtures/plugins/%.c $(BUILD)/fla
 	$(Q)$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/obj/tests/%.o: CFLAGS_ALL += -Itests/fixtures
-# A unit test's own file is compiled in half the time without optimization; the harness that it calls is linked as it ships.
+# A unit test's own file is compiled in half the time without optimization; the harness that it calls is
+# linked as it ships.
 ifeq ($(SAN),)
 $(BUILD)/obj/tests/unit/%.o: CFLAGS_ALL += -O0
 endif

@@ -3,22 +3,19 @@
 (scripts/lint-prose.sh).
 
 Looked at are lines that are nothing but a comment, and docstrings; what is indented inside of one is taken as
-it stands. With --write they are wrapped. Without FILEs: every shell and Python file of git under scripts/,
-python/, rl/ and examples/."""
+it stands. With --write they are wrapped. Without FILEs: the shell, Python, make and YAML files of git."""
 import ast
 import io
-import os
 import re
-import subprocess
 import sys
-import textwrap
 import tokenize
 
-WIDTH = 110
+import wrapping
+
 FULL = 95  # a shorter line ends its paragraph
-PLACES = [place + "/*" + ending for place in ("scripts", "python", "rl", "examples") for ending in (".sh", ".py")]
+FILES = ["*.sh", "*.py", "*.mk", "*.yml", "*.yaml", "Makefile", "*/Makefile", "Dockerfile", "*/Dockerfile", ".ci/run", "debian/rules"]
 COMMENT = re.compile(r"\s*# \S")
-HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
+HEREDOC = re.compile(r"(?<!<)<<-?\s*['\"]?(\w+)['\"]?")
 
 
 def comments_of_python(text):
@@ -36,16 +33,18 @@ def comments_of_python(text):
 
 
 def comments_of_shell(text):
-    """The same of a shell script: comments outside of here-documents."""
+    """The same of a shell script, and of what has such comments: those outside of here-documents."""
     comments, end = set(), None
-    for number, line in enumerate(text.split("\n")):
+    lines = text.split("\n")
+    ends = {line.strip() for line in lines}
+    for number, line in enumerate(lines):
         if end:
             end = None if line.strip() == end else end
-            continue
-        if COMMENT.match(line) and not line.startswith("#!"):
+        elif COMMENT.match(line):
             comments.add(number)
-        elif HEREDOC.search(line):
-            end = HEREDOC.search(line).group(1)
+        else:
+            begun = HEREDOC.search(line)
+            end = begun.group(1) if begun and begun.group(1) in ends else None  # not so in $((1 << n))
     return comments, set()
 
 
@@ -56,23 +55,25 @@ def start_of(line, is_doc):
 
 def is_fixed(line, start):
     """A list's item, a table (two spaces between words), what is indented, a directive."""
-    return re.match(r"\s|.*\S  +\S|[-*|+]|\d+[.)] |shellcheck |type:|noqa|\"\"\"$|$", line[len(start):]) is not None
+    return re.match(r"\s|.*\S  +\S|[-*|+]|\d+[.)] |shellcheck |type:|noqa|Times nothing\.$|\"\"\"$|$", line[len(start):]) is not None
 
 
-def goes_on(before, line):
-    """Whether a line of the same comment is of the paragraph of the line before."""
-    return len(before) + 1 + len(line.split()[0]) > FULL
+def goes_on(before, line, widest):
+    """Whether a line of the same comment is of the paragraph of the line before: there was no room for its
+    first word. After a full stop the room is that of the longest line."""
+    return len(before) + 1 + len(line.split()[0]) > (widest if before.endswith((".", "`", ":")) else FULL)
 
 
 def paragraphs(lines, chosen, is_doc):
     """[first, end) of the lines of each paragraph."""
     first = last = None
+    widest = max((len(lines[number]) for number in chosen), default=0)
     for number in sorted(chosen):
         line = lines[number]
         start = start_of(line, is_doc)
         fixed = not line.strip() or is_fixed(line, start)
         same = (first is not None and last == number - 1 and not fixed and start_of(lines[last], is_doc) == start and
-                goes_on(lines[last], line[len(start):]))
+                goes_on(lines[last], line[len(start):], widest))
         if first is not None and not same:
             yield first, last + 1
         if not same:
@@ -85,8 +86,7 @@ def paragraphs(lines, chosen, is_doc):
 def wrap(lines, is_doc):
     start = start_of(lines[0], is_doc)
     words = " ".join(line[len(start):].strip() for line in lines)
-    wrapped = textwrap.wrap(words, WIDTH - len(start), break_long_words=False, break_on_hyphens=False)
-    return [start + line for line in wrapped]
+    return wrapping.fill(words, start, start)
 
 
 def long_ones(text, path):
@@ -95,7 +95,7 @@ def long_ones(text, path):
     comments, docs = comments_of_python(text) if path.endswith(".py") else comments_of_shell(text)
     for chosen, is_doc in ((comments, False), (docs, True)):
         for first, end in paragraphs(lines, chosen, is_doc):
-            if any(len(line) > WIDTH for line in lines[first:end]) and wrap(lines[first:end], is_doc) != lines[first:end]:
+            if any(len(line) > wrapping.WIDTH for line in lines[first:end]) and wrap(lines[first:end], is_doc) != lines[first:end]:
                 yield first, end, is_doc
 
 
@@ -106,27 +106,10 @@ def rewrap(text, path):
     return "\n".join(lines)
 
 
-def main(arguments):
-    write = "--write" in arguments
-    files = [a for a in arguments if a != "--write"] or subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *PLACES], check=True, capture_output=True,
-        text=True).stdout.split()
-    bad = 0
-    for path in filter(os.path.exists, files):
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        if write and rewrap(text, path) != text:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(rewrap(text, path))
-            continue
-        for first, _, _ in long_ones(text, path):
-            print("%s:%d: a comment of over %d columns (scripts/comments.py --write %s)" % (path, first + 1, WIDTH, path))
-            bad = 1
-    if not bad:
-        print("comments: %d scripts" % len(files))
-    return bad
+def faults(text, path):
+    for first, _, _ in long_ones(text, path):
+        yield "%s:%d: a comment of over %d columns (scripts/comments.py --write %s)" % (path, first + 1, wrapping.WIDTH, path)
 
 
 if __name__ == "__main__":
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(wrapping.each(lambda: wrapping.tracked(*FILES), rewrap, faults))

@@ -3,9 +3,9 @@
 # script that exits 0, or 77 for "not here"), shows what failed, and ends with one line "N passed, N failed".
 # Logs stay in BUILD/test-logs. Exit status 1 if any failed; on TERM or INT the tests that run are ended with
 # all that they started, which would otherwise keep a GPU from whoever comes next.
-# -j: first N at a time those that time nothing, which are the programs, but for each NAME of -a, and the scripts whose first lines have
-# "# Times nothing."; then the others, which see clocks and processors, one by one. -f: begins before the
-# others of its kind, for the longest would otherwise run on alone at the end.
+# -j: first N at a time those that time nothing, which are the programs, but for each NAME of -a, and the
+# scripts whose first lines have "# Times nothing."; then the others, which see clocks and processors, one by
+# one. -f: begins before the others of its kind, for the longest would otherwise run on alone at the end.
 set -u
 usage() {
     echo "usage: run-tests.sh [-j N] [-a NAME]... [-f NAME]... BUILD TEST..." >&2
@@ -139,7 +139,7 @@ run_all() { # run_all N TEST...: N at a time
 
 times_nothing() { # times_nothing TEST
     case $1 in
-    *.sh) head -6 "$1" | grep -q '^# Times nothing\.$' ;;
+    *.sh) head -8 "$1" | grep -q '^# Times nothing\.$' ;;
     *) [ "${timed#* "$(basename "$1")" }" = "$timed" ] ;;
     esac
 }

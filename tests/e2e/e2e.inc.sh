@@ -1,5 +1,5 @@
-# e2e.inc.sh - what the end-to-end tests share; sourced, not run. The program is $CUDAL2_BENCH (default build/cudal2-bench). A
-# test that uses no plugins says without_plugins=yes first.
+# e2e.inc.sh - what the end-to-end tests share; sourced, not run. The program is $CUDAL2_BENCH (default
+# build/cudal2-bench). A test that uses no plugins says without_plugins=yes first.
 set -u
 bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
 case $bench in /*) ;; *) bench=$PWD/$bench ;; esac
@@ -7,7 +7,8 @@ tested_build=$(dirname "$bench")
 plugins=$tested_build/tests/plugins
 work=$(mktemp -d /tmp/cudal2-e2e-XXXXXX) || exit 1
 export CUDAL2_CACHE=$work/cache
-# As --plugins, for a test of something else: no family is installed, and nobody loads libtorch, which takes a processor second.
+# As --plugins, for a test of something else: no family is installed, and nobody loads libtorch, which takes a
+# processor second.
 nothing=$work/nothing
 mkdir "$nothing"
 failures=0
@@ -25,7 +26,8 @@ verdict() { # verdict STATUS NAME [DETAIL]
     fi
 }
 
-# Runs the program for run_seconds (120) at most, keeps stdout, stderr and the exit status in $work/out, $work/err and $code.
+# Runs the program for run_seconds (120) at most, keeps stdout, stderr and the exit status in $work/out,
+# $work/err and $code.
 run() {
     timeout -k 5 "${run_seconds:-120}" "$bench" "$@" >"$work/out" 2>"$work/err" </dev/null
     code=$?
@@ -59,8 +61,8 @@ expect_refused() { # expect_refused CODE NAME PATTERN COMMAND ARGUMENT...
     verdict $? "$name: in one line" "$(cat "$work/err")"
 }
 
-# One config: config FILE SHAPES MODES CANDIDATES [MORE]; the baseline is the honest plugin. Baselines are not timed again without
-# the candidates unless MORE has "rivals" (e2e_rivals.sh).
+# One config: config FILE SHAPES MODES CANDIDATES [MORE]; the baseline is the honest plugin. Baselines are not
+# timed again without the candidates unless MORE has "rivals" (e2e_rivals.sh).
 config() {
     local more=${5:-}
     case $more in
@@ -75,13 +77,14 @@ config() {
 END
 }
 
-# Ended: it is gone or has no memory any more. A worker is listed until the machine's first process has asked for the ends of
-# all that it started, which takes that one two seconds.
+# Ended: it is gone or has no memory any more. A worker is listed until the machine's first process has asked
+# for the ends of all that it started, which takes that one two seconds.
 is_over() { # is_over PID
     ! grep -qs '^VmSize:' "/proc/$1/status"
 }
 
-# make in the build that is tested: another compiler than the one that made it would make it again, for the other tests too.
+# make in the build that is tested: another compiler than the one that made it would make it again, for the
+# other tests too.
 make_built() { # make_built ARGUMENT...
     make -C "$(dirname "${BASH_SOURCE[0]}")/../.." --no-print-directory BUILD="$tested_build" \
         CC="$(sed 's/ -std=c17.*//' "$tested_build/flags")" "$@"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# scripts/adapters: what is told without the tool; and, where scripts/adapters/setup.sh has installed it, its compile step: what
-# comes out fits its manifest. No tool is downloaded here (CUDAL2_ADAPTERS names where they are).
+# scripts/adapters: what is told without the tool; and, where scripts/adapters/setup.sh has installed it, its
+# compile step: what comes out fits its manifest. No tool is downloaded here (CUDAL2_ADAPTERS names where they
+# are).
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Mode chain: a run on the CPU has it in record, result and tables; every layer is judged; what it does not go with is refused.
+# Mode chain: a run on the CPU has it in record, result and tables; every layer is judged; what it does not go
+# with is refused.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 config "$work/c.json" '{"m": 48, "n": 64, "k": 64}, {"m": 16, "n": 24, "k": 32}' '"chain"' "\"$plugins/steady.so\", \"$plugins/bad_chain.so\"" \

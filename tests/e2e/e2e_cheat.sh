@@ -1,6 +1,7 @@
 #!/bin/bash
-# A stranger's source, tried with one command (docs/trust.md): make redteam CHEAT=path.c. One that cheats is caught in every setting, one
-# that does not is left alone, and one that does not compile is told apart from both.
+# A stranger's source, tried with one command (docs/trust.md): make redteam CHEAT=path.c. One that cheats is
+# caught in every setting, one that does not is left alone, and one that does not compile is told apart from
+# both.
 . "$(dirname "$0")/e2e.inc.sh"
 [ -n "${CUDAL2_SLOW:-}" ] || { echo "takes a minute: make test-all"; exit 77; }
 if grep -qa __asan_init "$bench"; then

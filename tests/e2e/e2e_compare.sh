@@ -1,10 +1,11 @@
 #!/bin/bash
-# `compare` on real runs of the CPU device: the same plugin twice, the plugin after a bad change, --confirm, other formats, and
-# the script of a CI job (e2e_compare_refused.sh has what is refused). The losses are large and --delta wide, because a small
-# machine is noisy.
+# `compare` on real runs of the CPU device: the same plugin twice, the plugin after a bad change, --confirm,
+# other formats, and the script of a CI job (e2e_compare_refused.sh has what is refused). The losses are large
+# and --delta wide, because a small machine is noisy.
 . "$(dirname "$0")/e2e.inc.sh"
-# In groups of six blocks a quarter is trimmed at either end: what a busy machine adds to one block does not count. One process needs
-# one processor: where others compute too, times scatter less than with a process for each plugin.
+# In groups of six blocks a quarter is trimmed at either end: what a busy machine adds to one block does not
+# count. One process needs one processor: where others compute too, times scatter less than with a process for
+# each plugin.
 stop='"stop": {"min_blocks": 72, "look_every": 24, "max_blocks": 72, "group_blocks": 6, "max_cell_seconds": 60}, "verify": {"process_per_plugin": false}'
 config "$work/c.json" '{"m": 48, "n": 48, "k": 48}, {"m": 40, "n": 56, "k": 64}' '"offline"' "\"$work/mine.so\"" "$stop"
 

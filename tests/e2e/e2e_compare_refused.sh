@@ -1,6 +1,6 @@
 #!/bin/bash
-# `compare` where there is nothing to compare, or not all of it: other modes, wrong results, cells that were skipped, files that
-# are none of its own. No verdict here depends on a time.
+# `compare` where there is nothing to compare, or not all of it: other modes, wrong results, cells that were
+# skipped, files that are none of its own. No verdict here depends on a time.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 12, "look_every": 4, "max_blocks": 12, "group_blocks": 4, "max_cell_seconds": 60}'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# `verify --compile-only`: kernels compiled and held against their manifests without a GPU; verdicts, exit codes, JSON. The faults
-# themselves are tests/unit/contender/test_inspect.c.
+# `verify --compile-only`: kernels compiled and held against their manifests without a GPU; verdicts, exit
+# codes, JSON. The faults themselves are tests/unit/contender/test_inspect.c.
 # Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Where a run's shapes and settings come from: --config by path, by name and from standard input, --shape, --where, --limit, `init`;
-# what a bad file is told; whom the device leaves out.
+# Where a run's shapes and settings come from: --config by path, by name and from standard input, --shape,
+# --where, --limit, `init`; what a bad file is told; whom the device leaves out.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)

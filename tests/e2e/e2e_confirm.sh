@@ -1,9 +1,10 @@
 #!/bin/bash
-# `compare --confirm` when something is in its way: a plugin that is not there, a second one at the same time, a signal; and what
-# the forms say when there is no comparison.
+# `compare --confirm` when something is in its way: a plugin that is not there, a second one at the same time,
+# a signal; and what the forms say when there is no comparison.
 . "$(dirname "$0")/e2e.inc.sh"
 [ -n "${CUDAL2_SLOW:-}" ] || { echo "takes 40 s: make test-all"; exit 77; }
-# Beside other programs a cell takes many seconds: one that its time cuts off has too few groups for a verdict.
+# Beside other programs a cell takes many seconds: one that its time cuts off has too few groups for a
+# verdict.
 stop='"stop": {"min_blocks": 24, "look_every": 8, "max_blocks": 24, "group_blocks": 2, "max_cell_seconds": 60}'
 config "$work/c.json" '{"m": 160, "n": 160, "k": 160}, {"m": 160, "n": 160, "k": 159}, {"m": 160, "n": 160, "k": 158}' '"offline"' \
     "\"$work/mine.so\"" "$stop"

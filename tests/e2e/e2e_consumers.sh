@@ -1,8 +1,9 @@
 #!/bin/bash
-# Exports before the programs that they are for: promtool and node_exporter, junitparser, Google Benchmark's compare.py, pandas
-# and duckdb. `scripts/consumers.sh` (and for the last three `scripts/consumers.sh all`) puts them where this test finds them;
-# what is not here is skipped with a line. Jenkins' junit-10.xsd and Bencher's schema come in no package: their rules, in our own
-# words, are in fixtures/data/junit.xsd (e2e_hostile) and test_exports.
+# Exports before the programs that they are for: promtool and node_exporter, junitparser, Google Benchmark's
+# compare.py, pandas and duckdb. `scripts/consumers.sh` (and for the last three `scripts/consumers.sh all`)
+# puts them where this test finds them; what is not here is skipped with a line. Jenkins' junit-10.xsd and
+# Bencher's schema come in no package: their rules, in our own words, are in fixtures/data/junit.xsd
+# (e2e_hostile) and test_exports.
 # Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Hardware counters without a GPU: `verify --one-launch` launches once and the variant that was named, `verify --counters` and a
-# submission say why there are none and change nothing else. What a real ncu counts: tests/gpu/gpu_counters.sh; what is made of its
-# output: tests/unit/run/test_counters.c.
+# Hardware counters without a GPU: `verify --one-launch` launches once and the variant that was named, `verify
+# --counters` and a submission say why there are none and change nothing else. What a real ncu counts:
+# tests/gpu/gpu_counters.sh; what is made of its output: tests/unit/run/test_counters.c.
 # Times nothing.
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# `compile`: kernels compiled ahead without a GPU into a directory that is looked into before the cache; what is there is not compiled
-# again, what is cut off or of another source is not taken, and doctor says how many can be used.
+# `compile`: kernels compiled ahead without a GPU into a directory that is looked into before the cache; what
+# is there is not compiled again, what is cut off or of another source is not taken, and doctor says how many
+# can be used.
 # Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"

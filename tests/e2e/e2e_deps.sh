@@ -1,5 +1,6 @@
 #!/bin/bash
-# scripts/install-deps.sh on machines that are not this one: apt and dpkg are scripts here that know nothing is installed.
+# scripts/install-deps.sh on machines that are not this one: apt and dpkg are scripts here that know nothing
+# is installed.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 script=$(cd "$(dirname "$0")/../.." && pwd)/scripts/install-deps.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
-# A disk that fills up: the run stops with the right code, the journal stays whole, and --resume goes on once there is room.
+# A disk that fills up: the run stops with the right code, the journal stays whole, and --resume goes on once
+# there is room.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 shapes=

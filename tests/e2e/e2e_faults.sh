@@ -1,6 +1,6 @@
 #!/bin/bash
-# Files that are not what they should be: configs that are huge, deep or unreadable, journals torn at any byte or damaged inside.
-# TORN (24) says at how many places, SEED which.
+# Files that are not what they should be: configs that are huge, deep or unreadable, journals torn at any byte
+# or damaged inside. TORN (24) says at how many places, SEED which.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 seed=${SEED:-$$}

@@ -1,5 +1,6 @@
 #!/bin/bash
-# scripts/figures.sh draws every figure of the paper from results, the same bytes each time; and what it says when it cannot.
+# scripts/figures.sh draws every figure of the paper from results, the same bytes each time; and what it says
+# when it cannot.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 if ! command -v gnuplot >/dev/null; then

@@ -1,6 +1,7 @@
 #!/bin/bash
-# scripts/adapters/flashinfer.py: a small data set in FlashInfer-Bench's form becomes configs and sources; where nvcc is, the sources
-# build; a result becomes traces, which have the members that FlashInfer-Bench asks for. Needs no GPU.
+# scripts/adapters/flashinfer.py: a small data set in FlashInfer-Bench's form becomes configs and sources;
+# where nvcc is, the sources build; a result becomes traces, which have the members that FlashInfer-Bench asks
+# for. Needs no GPU.
 # Times nothing.
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Other people's formats: nvbench's JSON, by its form and, where scripts/consumers.sh all has put it, by nvbench's own compare script.
+# Other people's formats: nvbench's JSON, by its form and, where scripts/consumers.sh all has put it, by
+# nvbench's own compare script.
 # Times nothing.
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh

@@ -1,8 +1,9 @@
 #!/bin/bash
-# What a plugin does in one of its hooks and leaves behind for the worker and its rivals (tests/fixtures/plugins/bad_hooks.c): another
-# locale, words on stdout, bytes in the worker's socket, closed descriptors. The honest plugin beside it is always measured, and
-# what is a fault is told under the name of who did it, whichever hook it was. In a process of its own, which a plugin has where
-# nothing else is asked for, it harms nobody but itself.
+# What a plugin does in one of its hooks and leaves behind for the worker and its rivals
+# (tests/fixtures/plugins/bad_hooks.c): another locale, words on stdout, bytes in the worker's socket, closed
+# descriptors. The honest plugin beside it is always measured, and what is a fault is told under the name of
+# who did it, whichever hook it was. In a process of its own, which a plugin has where nothing else is asked
+# for, it harms nobody but itself.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'
@@ -56,7 +57,8 @@ if [ "$comma" = , ]; then
 else
     echo "# no localedef, or no source of de_DE (package locales): nothing was tried in a locale with a decimal comma"
 fi
-# A SIGKILL that the supervisor did not send, as the kernel's when memory is out, convicts nobody (tests/unit/run/test_death.c).
+# A SIGKILL that the supervisor did not send, as the kernel's when memory is out, convicts nobody
+# (tests/unit/run/test_death.c).
 for hook in setup launch setup launch; do
     [ "$chosen" = inside ] && chosen=apart || chosen=inside
     deed kill "$hook" 2

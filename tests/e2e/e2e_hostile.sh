@@ -1,6 +1,7 @@
 #!/bin/bash
-# Names of files that would fool a terminal, through `list`, `run`, `report` and `compare` on the CPU device, and junit through the
-# rules of Jenkins' schema. What each format makes of such words is tests/unit/report/test_hostile.c.
+# Names of files that would fool a terminal, through `list`, `run`, `report` and `compare` on the CPU device,
+# and junit through the rules of Jenkins' schema. What each format makes of such words is
+# tests/unit/report/test_hostile.c.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 evil=$(printf 'e\033[31m\n\302\2332J\342\200\256\377')

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The lints of text: each finds what it is there to find (scripts/prose.py, lint-heads.sh, lint-heads.py, lint-release.sh,
-# figures-check.py and others), in a small tree of its own. A lint that cannot fail would keep nothing.
+# The lints of text: each finds what it is there to find (scripts/prose.py, lint-heads.sh, lint-heads.py,
+# lint-release.sh, figures-check.py and others), in a small tree of its own. A lint that cannot fail would
+# keep nothing.
 # Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"
@@ -8,7 +9,7 @@ scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 command -v git >/dev/null && command -v python3 >/dev/null || { echo "skip: no git or no python3"; exit 77; }
 tree=$work/tree
 mkdir -p "$tree/scripts" "$tree/harness/base" "$tree/docs" "$tree/debian" "$tree/harness/cli"
-cp "$scripts"/{prose.py,comments.py,lint-heads.sh,lint-heads.py,lint-release.sh,lint-repeats.sh,lint-names.py,lint-sizes.sh} "$tree/scripts/"
+cp "$scripts"/{prose.py,comments.py,wrapping.py,lint-heads.sh,lint-heads.py,lint-release.sh,lint-repeats.sh,lint-names.py,lint-sizes.sh} "$tree/scripts/"
 git -C "$tree" init -q
 lint() { # lint PROGRAM...: in the tree
     (cd "$tree" && "$@") >"$work/out" 2>"$work/err" </dev/null
@@ -28,6 +29,14 @@ lint scripts/prose.py
 finds 'README.md: line 3 has 1[0-9]+ columns' "a long line"
 lint scripts/prose.py --write README.md
 expect_code 0 "--write wraps it"
+mkdir "$tree/docs/lab"
+printf '# Log\n\nObviously `harness/base/gone.c`.\n' >"$tree/docs/lab/log.md"
+lint scripts/prose.py
+expect_code 0 "a log names what is gone, in the words of its day"
+printf '# Log\n\n%s\n' "$long" >"$tree/docs/lab/log.md"
+lint scripts/prose.py
+finds 'docs/lab/log.md: line 3 has 1[0-9]+ columns' "and is wrapped all the same"
+rm -r "$tree/docs/lab"
 printf '# Page\n\nSee [it](docs/none.md) and [that](docs/other.md#nothing).\n' >"$tree/README.md"
 lint scripts/prose.py
 finds 'the link docs/none.md leads nowhere' "a dead link"
@@ -49,6 +58,17 @@ expect_code 0 "--write wraps it"
 [ "$(grep -c . "$tree/scripts/a.sh")" -eq 4 ] && [ "$(tail -1 "$tree/scripts/a.sh")" = true ]
 verdict $? "and leaves the rest" "$(cat "$tree/scripts/a.sh")"
 rm "$tree/scripts/a.sh"
+mkdir -p "$tree/mk" "$tree/tests/e2e"
+printf '# a.mk - adds.\n# %s\nall:\n' "$long" >"$tree/mk/a.mk"
+printf '#!/bin/bash\n# %sand more.\n# Times nothing.\necho $((1 << 3))\n# %s\n' "$long" "$long" >"$tree/tests/e2e/e2e_a.sh"
+lint scripts/comments.py
+finds '^mk/a.mk:2: a comment' "one of make"
+expect_text "$work/out" '^tests/e2e/e2e_a.sh:2: a comment' "one of a test"
+expect_text "$work/out" '^tests/e2e/e2e_a.sh:5: a comment' "one behind a shift, which begins no here-document"
+lint scripts/comments.py --write
+expect_text "$tree/tests/e2e/e2e_a.sh" '^# Times nothing\.$' "what the runner looks for keeps its line"
+expect_text "$tree/mk/a.mk" '^# a\.mk - adds\.$' "a sentence that has a line of its own keeps it"
+rm -r "$tree/mk" "$tree/tests"
 
 printf '/*\n * a.c - adds numbers for those who have two of them. Relies on nothing. Called by the rest of this room.\n */\nint a;\n' >"$tree/harness/base/a.c"
 lint scripts/lint-heads.sh
@@ -72,9 +92,16 @@ expect_code 0 "an empty room says nothing"
 head_says 'Relies on base/gone.h. Called by gone.c.'
 finds 'base/b.c: .* names base/gone.h, which is not there' "a header that is gone"
 expect_text "$work/out" 'names gone.c, which is not there' "and a source that is gone"
+head_says 'Relies on base/gone. Called by c.c.'
+finds 'base/b.c: .* names base/gone, which is not there' "a source that is named by its room"
 head_says 'Relies on nothing, and nobody knows who wants it.'
 finds 'base/b.c: .* does not say who calls it' "a head without a caller"
-rm "$tree/harness/base/b.c" "$tree/harness/base/c.c"
+head_says 'Relies on nothing. Called by c.c.'
+mkdir -p "$tree/tests/unit/cli"
+printf '/* base/b: a number becomes twice as large. */\nint t;\n' >"$tree/tests/unit/cli/test_b.c"
+lint scripts/lint-heads.sh
+finds 'test_b.c: tests base/b, so its place is tests/unit/base/' "a unit test in another room"
+rm -r "$tree/harness/base/b.c" "$tree/harness/base/c.c" "$tree/tests"
 
 mkdir "$tree/configs"
 echo '{"properties": {"verify": {"properties": {"seeds": {}}}}}' >"$tree/configs/config.schema.json"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# scripts/import: a directory of torch extensions becomes a plugin, each file that does not build has its reason, and a second call
-# builds nothing again. Needs nvcc and no GPU: of the plugin only what it does before the first launch is seen.
+# scripts/import: a directory of torch extensions becomes a plugin, each file that does not build has its
+# reason, and a second call builds nothing again. Needs nvcc and no GPU: of the plugin only what it does
+# before the first launch is seen.
 # Times nothing.
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh
@@ -30,7 +31,8 @@ expect_text out/report.tsv '^64_16_16.cu	failed	0.0	2 functions of the form .*: 
 expect_text out/mine.tsv '^16	16	16	0	0	0	[0-9a-f]{32}.so	16_16_16.cu$' "the index"
 import
 expect_text out.txt '^\[.*16_16_16.cu: ok \(kept\)' "a second call builds nothing again"
-# From here on the compiler is a stand-in, but for its version: it takes half a second and gives what nvcc has made.
+# From here on the compiler is a stand-in, but for its version: it takes half a second and gives what nvcc has
+# made.
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 made=$work/out/$(awk '$1 == 16 { print $7 }' out/mine.tsv)
 mkdir -p home/bin
@@ -113,7 +115,8 @@ assert line == "64\t256\t4096\t96\t0\t0\tk.so\t64_256_4096.cu\n", line
 END
 verdict $? "paddings as the published sets' scripts have them"
 
-# With a real libtorch only what the stand-in has not built is built: "out" has two that it has, and two that it has not.
+# With a real libtorch only what the stand-in has not built is built: "out" has two that it has, and two that
+# it has not.
 python3 - "$top/scripts/import/import.py" "$fixtures" out <<'END'
 import argparse, importlib.util, pathlib, sys
 spec = importlib.util.spec_from_file_location("importer", sys.argv[1])

@@ -1,6 +1,7 @@
 #!/bin/bash
-# scripts/import: a call may be ended at any time, by KILL, TERM or INT: the index has every kernel that is built, and the same command
-# goes on without compiling one again. The compiler is a stand-in that notes each file and waits where it is told to.
+# scripts/import: a call may be ended at any time, by KILL, TERM or INT: the index has every kernel that is
+# built, and the same command goes on without compiling one again. The compiler is a stand-in that notes each
+# file and waits where it is told to.
 # Times nothing.
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh
@@ -14,8 +15,8 @@ cd "$work" || exit 1
 mkdir -p cuda/bin set
 gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -I"$top/scripts/import" "$fixtures/counting.c" -o kernel.so || exit 1
 gcc -std=c17 -D_GNU_SOURCE -I"$top/harness" "$fixtures/drive.c" -ldl -o drive || exit 1
-# Notes what it is given. A file whose number is not in $STUB/go waits for $STUB/open, with a part of its output there; not longer than its
-# parent lives.
+# Notes what it is given. A file whose number is not in $STUB/go waits for $STUB/open, with a part of its
+# output there; not longer than its parent lives.
 cat >cuda/bin/nvcc <<'END_OF_STUB'
 #!/bin/bash
 [ "$1" = --version ] && { echo "a stand-in, release 1"; exit 0; }

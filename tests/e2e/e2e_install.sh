@@ -1,6 +1,7 @@
 #!/bin/bash
-# make install and make uninstall under a DESTDIR: what is put there works from there, an own plugin is built by the pkg-config file
-# alone, and uninstall takes away exactly what install brought. And a program that was moved says what it does not find.
+# make install and make uninstall under a DESTDIR: what is put there works from there, an own plugin is built
+# by the pkg-config file alone, and uninstall takes away exactly what install brought. And a program that was
+# moved says what it does not find.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)

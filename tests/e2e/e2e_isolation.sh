@@ -1,5 +1,6 @@
 #!/bin/bash
-# What a contender can do to a run from inside its worker: die or hang anywhere in its life, and reach for what is not its own.
+# What a contender can do to a run from inside its worker: die or hang anywhere in its life, and reach for
+# what is not its own.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'
@@ -100,7 +101,8 @@ export CUDAL2_ISOLATION=limits,namespaces
 one stray 0
 [ -n "$(stray_pids)" ]
 verdict $? "stray: without a process namespace it stays"
-# Not until none is listed: one that was killed is, until the first process of the machine has asked for its end.
+# Not until none is listed: one that was killed is, until the first process of the machine has asked for its
+# end.
 for pid in $(stray_pids); do kill -9 "$pid"; done
 export CUDAL2_ISOLATION=off
 one reach 2

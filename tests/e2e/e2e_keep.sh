@@ -1,5 +1,6 @@
 #!/bin/bash
-# scripts/keep-run.sh: a run as it is committed. Its paths are renamed, its checksums hold, what a journal says is not touched.
+# scripts/keep-run.sh: a run as it is committed. Its paths are renamed, its checksums hold, what a journal
+# says is not touched.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 export CUDAL2_BENCH=$bench

@@ -1,12 +1,14 @@
 #!/bin/bash
-# kill -9 of the supervisor and of workers at random moments, TERM and INT: after --resume every cell is there exactly once.
+# kill -9 of the supervisor and of workers at random moments, TERM and INT: after --resume every cell is there
+# exactly once.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 shapes=
 for m in 8 16 24 32 40 48 56 64 72 80 88 96; do
     shapes="$shapes${shapes:+, }{\"m\": $m, \"n\": 32, \"k\": 64}"
 done
-# Twelve cells of 64 blocks with a gap of 2 ms each: about 150 ms a cell, so that most signals hit in the middle of one.
+# Twelve cells of 64 blocks with a gap of 2 ms each: about 150 ms a cell, so that most signals hit in the
+# middle of one.
 config "$work/c.json" "$shapes" '"server"' '' \
     '"stop": {"min_blocks": 64, "look_every": 8, "max_blocks": 64, "group_blocks": 8, "max_cell_seconds": 5}'
 journal=$work/r.journal.jsonl
@@ -86,7 +88,8 @@ seen=
 while [ "$kills" -lt 6 ] && kill -0 "$supervisor" 2>/dev/null; do # a sanitizer's worker takes its time to come up
     nap 60 200
     worker=$(worker_of "$supervisor")
-    # Three in a row that are killed while they start end the run, and rightly: only who has been there for a while is killed.
+    # Three in a row that are killed while they start end the run, and rightly: only who has been there for a
+    # while is killed.
     if [ -n "$worker" ] && [ "$worker" = "$seen" ]; then
         kill -9 "$worker" 2>/dev/null && kills=$((kills + 1))
         seen=
@@ -99,7 +102,8 @@ code=$?
 supervisor=
 [ "$kills" -ge 1 ]
 verdict $? "workers were killed in the middle" "$kills times"
-# A killed worker is somebody's crash (a contender left out: partial) or the harness's (tried again, at most failed: 2).
+# A killed worker is somebody's crash (a contender left out: partial) or the harness's (tried again, at most
+# failed: 2).
 [ "$code" -eq 0 ] || [ "$code" -eq 2 ]
 verdict $? "kill -9 of workers does not stop the run" "exit status $code; $(tail -1 "$work/err")"
 [ "$(journal_cells "$journal" | wc -l)" -eq 12 ] && [ "$(journal_cells "$journal" | sort -u | wc -l)" -eq 12 ]

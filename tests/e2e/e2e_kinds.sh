@@ -1,6 +1,7 @@
 #!/bin/bash
-# Files that are no files: a FIFO, a directory, a socket, a device, one far too large, in the place of everything that a user names.
-# Each is refused at once, by one line that names it; nothing waits for somebody to write into a FIFO.
+# Files that are no files: a FIFO, a directory, a socket, a device, one far too large, in the place of
+# everything that a user names. Each is refused at once, by one line that names it; nothing waits for somebody
+# to write into a FIFO.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 run_seconds=20

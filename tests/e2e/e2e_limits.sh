@@ -1,6 +1,6 @@
 #!/bin/bash
-# Small stacks, few descriptors, marks of editors, names that are none: each works, or is refused with a line that says what to
-# do.
+# Small stacks, few descriptors, marks of editors, names that are none: each works, or is refused with a line
+# that says what to do.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 shape='{"m": 16, "n": 24, "k": 32}'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What make makes again: whoever includes a header, by whatever name the build directory is called. Nothing is built (-n). And what
-# it made is the same elsewhere.
+# What make makes again: whoever includes a header, by whatever name the build directory is called. Nothing is
+# built (-n). And what it made is the same elsewhere.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 build=$(cd "${CUDAL2_BUILD:-build}" && pwd)

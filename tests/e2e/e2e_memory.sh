@@ -1,7 +1,7 @@
 #!/bin/bash
-# What a cell states that it needs is what it takes: the peak of its worker, beyond what that held when it had loaded its
-# plugins, stays under the need, and under a limit that is just the need. Probes of long K work in slabs; what takes long by
-# its size alone is no hang.
+# What a cell states that it needs is what it takes: the peak of its worker, beyond what that held when it had
+# loaded its plugins, stays under the need, and under a limit that is just the need. Probes of long K work in
+# slabs; what takes long by its size alone is no hang.
 . "$(dirname "$0")/e2e.inc.sh"
 [ -n "${CUDAL2_SLOW:-}" ] || { echo "takes 40 s: make test-all"; exit 77; }
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 4, "max_cell_seconds": 5}, "verify": {"cache": false}'

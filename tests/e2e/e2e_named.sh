@@ -1,7 +1,8 @@
 #!/bin/bash
-# Whoever was named and measured nowhere makes the exit status 2, and the last line names them: a file that is missing, one
-# that does not load, a kernel that crashes in every cell, a family of another device. What a config calls optional, and
-# defaults, are left out with the reason. `run` and `verify` alike. The other candidate is measured all the while.
+# Whoever was named and measured nowhere makes the exit status 2, and the last line names them: a file that is
+# missing, one that does not load, a kernel that crashes in every cell, a family of another device. What a
+# config calls optional, and defaults, are left out with the reason. `run` and `verify` alike. The other
+# candidate is measured all the while.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 shape='{"m": 16, "n": 24, "k": 32}'

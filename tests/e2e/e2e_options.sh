@@ -1,5 +1,6 @@
 #!/bin/bash
-# What each option of `run` changes, read from the journal of a run on the CPU device; and what the CPU cannot do.
+# What each option of `run` changes, read from the journal of a run on the CPU device; and what the CPU cannot
+# do.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 launch_seconds=20 # nothing hangs here, and a busy machine may stop a worker for two

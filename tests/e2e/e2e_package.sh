@@ -1,8 +1,8 @@
 #!/bin/bash
-# The packages. Always: the version is one, `make install` gives a tree that runs from another place, and the Python module
-# runs the program, reads its results and raises its errors. With PACKAGES=1 (some minutes; .ci/run) also the .deb and the
-# wheel are built, installed in a root that debootstrap makes and in a venv of their own, and run there. A missing tool,
-# right or registry skips its part with the reason. Times nothing.
+# The packages. Always: the version is one, `make install` gives a tree that runs from another place, and the
+# Python module runs the program, reads its results and raises its errors. With PACKAGES=1 (some minutes;
+# .ci/run) also the .deb and the wheel are built, installed in a root that debootstrap makes and in a venv of
+# their own, and run there. A missing tool, right or registry skips its part with the reason. Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 version=$(cat "$top/VERSION")
@@ -89,7 +89,8 @@ fi
 
 # ---- the .deb, in a root that has nothing of this machine's ----
 
-# Mounts are of a namespace that ends with the command, so that none is left in a directory that will be removed.
+# Mounts are of a namespace that ends with the command, so that none is left in a directory that will be
+# removed.
 in_root() { # in_root COMMAND...
     timeout 200 unshare --mount --pid --fork bash -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$work/clean" "$@"
 }

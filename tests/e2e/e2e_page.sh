@@ -83,7 +83,8 @@ if command -v pdftotext >/dev/null; then
     pdftotext -layout "$work/page.pdf" - | grep -qE '128×64×64 .* −50.0% … \+90.0%'
     verdict $? "print: the intervals are there"
 fi
-# A phone: nothing but the tables scrolls sideways. (Headless windows are at least 500 wide, so the page is in a frame.)
+# A phone: nothing but the tables scrolls sideways. (Headless windows are at least 500 wide, so the page is in
+# a frame.)
 cp "$work/small/report.html" "$work/framed.html"
 cat >"$work/phone.html" <<'END'
 <iframe id="frame" src="framed.html" style="width: 390px; height: 844px; border: 0"></iframe>

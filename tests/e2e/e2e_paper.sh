@@ -1,5 +1,6 @@
 #!/bin/bash
-# The paper's protocol on baselines alone, and scripts/paper-check.sh, which holds its means against adaptive intervals.
+# The paper's protocol on baselines alone, and scripts/paper-check.sh, which holds its means against adaptive
+# intervals.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 cat >"$work/paper.json" <<END

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Parquet by Arrow's C++ library (pyarrow): the same columns and values as `report --format shapes`, typed; without pyarrow one
-# line says so. What needs pyarrow runs where $PYTHON (python3) or the one of `scripts/consumers.sh all` has it.
+# Parquet by Arrow's C++ library (pyarrow): the same columns and values as `report --format shapes`, typed;
+# without pyarrow one line says so. What needs pyarrow runs where $PYTHON (python3) or the one of
+# `scripts/consumers.sh all` has it.
 # Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# scripts/price.sh: runs of a small config on the CPU with the checks and without, and where these go, by mode; and price-where.py
-# on two journals in which it is known how much more the ratios scatter. Times nothing.
+# scripts/price.sh: runs of a small config on the CPU with the checks and without, and where these go, by
+# mode; and price-where.py on two journals in which it is known how much more the ratios scatter. Times
+# nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cat >"$work/config.json" <<END

@@ -1,6 +1,7 @@
 #!/bin/bash
-# A full queue changes no reward (make test-all): the same candidate is measured alone, and then amid a queue that is full, with clients
-# that read events, poll, submit what is refused and leave. Compared on the CPU device, where both run on the cores that answer clients.
+# A full queue changes no reward (make test-all): the same candidate is measured alone, and then amid a queue
+# that is full, with clients that read events, poll, submit what is refused and leave. Compared on the CPU
+# device, where both run on the cores that answer clients.
 . "$(dirname "$0")/e2e.inc.sh"
 [ -n "${CUDAL2_SLOW:-}" ] || { echo "takes a minute: make test-all"; exit 77; }
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 0; }
@@ -90,8 +91,8 @@ done >"$work/amid"
 [ "$(grep -c . "$work/amid")" -eq "$repeats" ]
 verdict $? "amid: $repeats rewards" "$(head -c 300 "$work/amid.1")"
 
-# The median of each side, and whether they differ by more than an interval: the wider of the median interval and of what the rewards
-# alone differ by among themselves, for an interval covers repeats within one run.
+# The median of each side, and whether they differ by more than an interval: the wider of the median interval
+# and of what the rewards alone differ by among themselves, for an interval covers repeats within one run.
 awk 'function middle(list, n,    i, j, t) {
          for (i = 1; i <= n; i++) for (j = i + 1; j <= n; j++) if (list[j] < list[i]) { t = list[i]; list[i] = list[j]; list[j] = t }
          return list[int((n + 1) / 2)]

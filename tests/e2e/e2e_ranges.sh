@@ -1,6 +1,7 @@
 #!/bin/bash
-# NVTX ranges of cells and contenders, as a profiler sees them: a stand-in for its library writes them down. Where NVTX's own
-# headers are installed the stand-in is tried with them first, so that both sides speak the protocol that they do.
+# NVTX ranges of cells and contenders, as a profiler sees them: a stand-in for its library writes them down.
+# Where NVTX's own headers are installed the stand-in is tried with them first, so that both sides speak the
+# protocol that they do.
 # Times nothing.
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# scripts/import/receipts.py: claims next to what was measured. A made-up set of four kernels, of which one escapes its stream and
-# one does not build, has means that are known; a kept journal gives every timing.
+# scripts/import/receipts.py: claims next to what was measured. A made-up set of four kernels, of which one
+# escapes its stream and one does not build, has means that are known; a kept journal gives every timing.
 # Times nothing.
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh
@@ -61,8 +61,8 @@ expect_text out '^\| does not build \| 1 \| error: no such thing \|$' "and why o
 expect_text out '^\| judged, offline \| 3 of 4 \|  \|$' "and how many were judged"
 expect_text out '^\| offline \| ok \| 2 \|  \|$' "those that are right"
 expect_text out '^\| offline \| stream_escape \| 1 \| 256x64x64: work in another stream \|$' "the one that is not, with its reason"
-# Claimed: the whole set (0.1 + 0.3 + 0.5 + 0.1) / 4, the two that count (0.1 + 0.3) / 2. Measured: (0.2 + 0.4) / 2, with the flagged one,
-# which takes half of the faster layout's time, (0.2 + 0.4 + 1) / 3.
+# Claimed: the whole set (0.1 + 0.3 + 0.5 + 0.1) / 4, the two that count (0.1 + 0.3) / 2. Measured: (0.2 +
+# 0.4) / 2, with the flagged one, which takes half of the faster layout's time, (0.2 + 0.4 + 1) / 3.
 expect_text out '^\| offline \| cuBLASLt-auto-tuning-max \| device \| 2 \| \+25.0% \| \+20.0% \| \+30.0% \| 2 of 2 \| - \| \+53.3% \(1\) \|$' \
     "claimed and measured, without the flagged and with it"
 expect_text out '^\| synchronises \| 2 \| 2 \|$' "what the wrappers do"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The referee table's chain on the CPU device, with plugins for families: scripts/gpu-run.sh referee goes on where it was ended,
-# and scripts/referee.py makes the page of its journal. scripts/referee.sh without its tools says what it leaves out.
+# The referee table's chain on the CPU device, with plugins for families: scripts/gpu-run.sh referee goes on
+# where it was ended, and scripts/referee.py makes the page of its journal. scripts/referee.sh without its
+# tools says what it leaves out.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,6 @@
 #!/bin/bash
-# report on the command line: every format of one result, and every kind of bad input with one clear line and its exit status.
+# report on the command line: every format of one result, and every kind of bad input with one clear line and
+# its exit status.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 

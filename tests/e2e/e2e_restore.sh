@@ -1,6 +1,7 @@
 #!/bin/bash
-# scripts/results-restore.sh brings back what left the tree, also in a clone without blobs, and believes no file that is not
-# the listed one; scripts/lint-results.sh keeps the tree light. In repositories of its own; no harness is run.
+# scripts/results-restore.sh brings back what left the tree, also in a clone without blobs, and believes no
+# file that is not the listed one; scripts/lint-results.sh keeps the tree light. In repositories of its own;
+# no harness is run.
 # Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"

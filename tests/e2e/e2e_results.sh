@@ -1,5 +1,6 @@
 #!/bin/bash
-# scripts/results.sh: tables, figures and page of committed runs, the same bytes each time; --check finds what is stale.
+# scripts/results.sh: tables, figures and page of committed runs, the same bytes each time; --check finds what
+# is stale.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 export CUDAL2_BENCH=$bench

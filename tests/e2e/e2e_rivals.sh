@@ -1,5 +1,6 @@
 #!/bin/bash
-# Baselines are timed again without the plugins that raced: an honest plugin is left alone, one that slows a baseline is named.
+# Baselines are timed again without the plugins that raced: an honest plugin is left alone, one that slows a
+# baseline is named.
 . "$(dirname "$0")/e2e.inc.sh"
 shapes='{"m": 64, "n": 64, "k": 64}, {"m": 96, "n": 64, "k": 64}'
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 4}'

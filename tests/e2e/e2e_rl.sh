@@ -1,6 +1,6 @@
 #!/bin/bash
-# The learning side (rl/) with this build: records, searches, the live environment on the CPU; the policy itself where torch
-# is installed ($PYTHON names another interpreter). What is skipped is told in one line.
+# The learning side (rl/) with this build: records, searches, the live environment on the CPU; the policy
+# itself where torch is installed ($PYTHON names another interpreter). What is skipped is told in one line.
 # Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"

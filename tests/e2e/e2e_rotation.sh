@@ -1,6 +1,6 @@
 #!/bin/bash
-# Cache rotate: no operand is still cached, and record, result, tables, exports, page and compare say how that was done; nothing of
-# it where the cache is warm.
+# Cache rotate: no operand is still cached, and record, result, tables, exports, page and compare say how that
+# was done; nothing of it where the cache is warm.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 config "$work/r.json" '{"m": 16, "n": 24, "k": 32}' '"server"' "\"$plugins/steady.so\"" \

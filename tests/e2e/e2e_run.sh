@@ -1,5 +1,6 @@
 #!/bin/bash
-# The program as a user meets it: a clean run, contenders that misbehave, and every kind of bad input, on the CPU device.
+# The program as a user meets it: a clean run, contenders that misbehave, and every kind of bad input, on the
+# CPU device.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'

@@ -21,7 +21,8 @@ code=$?
 expect_code 1 "a test that builds the program again"
 expect_text "$work/out" 'was built again while it was tested' "is told of"
 
-# Two that wait for each other: only both at once can end. One that times something finds nobody else there, whatever its place.
+# Two that wait for each other: only both at once can end. One that times something finds nobody else there,
+# whatever its place.
 mark='# Times nothing.'
 for side in left right; do
     write_test $side <<END

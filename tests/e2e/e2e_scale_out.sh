@@ -1,6 +1,7 @@
 #!/bin/bash
-# Kubernetes, Ray and the simulation: the page has its table, the manifests fit the API's schema, and Ray runs shards on this machine, one of which is killed. Skipped (77)
-# where neither kubernetes-validate nor Ray is installed (scripts/consumers.sh all gets both).
+# Kubernetes, Ray and the simulation: the page has its table, the manifests fit the API's schema, and Ray runs
+# shards on this machine, one of which is killed. Skipped (77) where neither kubernetes-validate nor Ray is
+# installed (scripts/consumers.sh all gets both).
 # Times nothing.
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"

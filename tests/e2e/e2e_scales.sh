@@ -1,6 +1,7 @@
 #!/bin/bash
-# Problems with alpha and beta on the CPU device: who minds them is measured, who does not is unsupported with a reason, who
-# takes a wrong alpha or beta, ignores beta, adds twice, or begins so when it is timed is refuted; names of other problems stay.
+# Problems with alpha and beta on the CPU device: who minds them is measured, who does not is unsupported with
+# a reason, who takes a wrong alpha or beta, ignores beta, adds twice, or begins so when it is timed is
+# refuted; names of other problems stay.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 shape=40x24x32:ldc=28:alpha=-0.5:beta=0.75

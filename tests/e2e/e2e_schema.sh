@@ -1,6 +1,7 @@
 #!/bin/bash
-# The JSON Schema files against what they describe, by an implementation that is not ours: every shipped config, the results that are
-# committed, and results made here. Without python3-jsonschema nothing can be said (tests/unit/config/test_schema.c compares schema and parser).
+# The JSON Schema files against what they describe, by an implementation that is not ours: every shipped
+# config, the results that are committed, and results made here. Without python3-jsonschema nothing can be
+# said (tests/unit/config/test_schema.c compares schema and parser).
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -38,7 +39,8 @@ validate "${#configs[@]} shipped configs" "$top/configs/config.schema.json" "${c
 mapfile -t results < <(ls "$top"/tests/fixtures/data/journals/*/result.json.gz)
 validate "${#results[@]} results of journals of every age" "$top/configs/result.schema.json" "${results[@]}"
 
-# A run with most of what a result can hold: two modes, failures, A/A, a label; the paper's protocol; an unfinished one.
+# A run with most of what a result can hold: two modes, failures, A/A, a label; the paper's protocol; an
+# unfinished one.
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'
 config "$work/c.json" '{"m": 16, "n": 24, "k": 32, "label": "small"}, {"m": 1048576, "n": 1048576, "k": 16}' '"offline", "server"' \
     "\"$plugins/bad_wrong.so\", \"$plugins/bad_probe.so\", \"$plugins/steady.so\"" "$stop"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The server over HTTP on the CPU device: submit, wait, read the reward; batches, quotas, tokens; malformed, oversized and endless
-# submissions, a client that vanishes, a full disk, a worker that dies, kill -9 and TERM in mid queue. Five of the red team are
-# caught through it, and the queue goes on after each.
+# The server over HTTP on the CPU device: submit, wait, read the reward; batches, quotas, tokens; malformed,
+# oversized and endless submissions, a client that vanishes, a full disk, a worker that dies, kill -9 and TERM
+# in mid queue. Five of the red team are caught through it, and the queue goes on after each.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 0; }

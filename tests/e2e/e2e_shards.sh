@@ -1,6 +1,7 @@
 #!/bin/bash
-# A run in shards: every cell is measured once over all of them, a killed or stopped shard goes on, merge refuses what does not
-# belong together, names what is missing, and writes one journal that report and compare read.
+# A run in shards: every cell is measured once over all of them, a killed or stopped shard goes on, merge
+# refuses what does not belong together, names what is missing, and writes one journal that report and compare
+# read.
 # Times nothing.
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
-# The real scheduler: an array of eight shards on a Slurm cluster of one node. One task is killed, one requeued, one journal torn,
-# one shard submitted twice, the others preempted; the merge behind them has each cell once. Then a node is lost below an array of
-# two. Skipped (77) where Slurm is not installed; SLURM=1 installs it (Debian, root).
+# The real scheduler: an array of eight shards on a Slurm cluster of one node. One task is killed, one
+# requeued, one journal torn, one shard submitted twice, the others preempted; the merge behind them has each
+# cell once. Then a node is lost below an array of two. Skipped (77) where Slurm is not installed; SLURM=1
+# installs it (Debian, root).
 # shellcheck source=tests/e2e/e2e.inc.sh
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"

@@ -1,6 +1,8 @@
 #!/bin/bash
-# A soak: kill -9 of the supervisor or of its worker at random moments, run after run, each going on with --resume until it is whole.
-# Every cell must then be there exactly once. SOAK_KILLS (8; make test-all: 40) says how many kills, SEED which; SOAK_LOG keeps one line for each run.
+# A soak: kill -9 of the supervisor or of its worker at random moments, run after run, each going on with
+# --resume until it is whole.
+# Every cell must then be there exactly once. SOAK_KILLS (8; make test-all: 40) says how many kills, SEED
+# which; SOAK_LOG keeps one line for each run.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 wanted=${SOAK_KILLS:-${CUDAL2_SLOW:+40}}

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Problems with leading dimensions on the CPU device: who minds them is measured, who does not is unsupported with a reason, who
-# writes between the rows of C or takes them for packed is refuted; names of packed problems stay.
+# Problems with leading dimensions on the CPU device: who minds them is measured, who does not is unsupported
+# with a reason, who writes between the rows of C or takes them for packed is refuted; names of packed
+# problems stay.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 shape=40x24x32:lda=36:ldb=48:ldc=28

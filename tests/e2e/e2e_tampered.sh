@@ -1,5 +1,6 @@
 #!/bin/bash
-# Somebody deletes, replaces or rewrites the journal of a run that is going on: it ends at once with one line, and nothing is lost.
+# Somebody deletes, replaces or rewrites the journal of a run that is going on: it ends at once with one line,
+# and nothing is lost.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 60000, "group_blocks": 2, "max_cell_seconds": 4}'

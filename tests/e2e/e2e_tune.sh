@@ -1,5 +1,6 @@
 #!/bin/bash
-# cudal2-bench tune on the CPU device: from shapes to a table, through variants that are wrong, crash and hang, through kill -9 and
+# cudal2-bench tune on the CPU device: from shapes to a table, through variants that are wrong, crash and
+# hang, through kill -9 and
 # --resume; a few shapes searched again into a table; and `run` with the table: its own shapes, a neighbour's, a neighbour's that
 # does not fit, another device's table.
 # Times nothing.

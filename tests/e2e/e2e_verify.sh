@@ -1,5 +1,6 @@
 #!/bin/bash
-# `verify` and what a run does with contenders that fail verification: verdicts per problem, exit codes, invalid times.
+# `verify` and what a run does with contenders that fail verification: verdicts per problem, exit codes,
+# invalid times.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
-# A wrong result says what was expected, what came, and where: in the reason, in verify's text and JSON, and in a run's journal. A
-# hang in a smoke run is over in 20 seconds by its limits. An algorithm that crashes is out, and its baseline is not.
+# A wrong result says what was expected, what came, and where: in the reason, in verify's text and JSON, and
+# in a run's journal. A hang in a smoke run is over in 20 seconds by its limits. An algorithm that crashes is
+# out, and its baseline is not.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 redteam=$(dirname "$bench")/tests/redteam
@@ -32,7 +33,8 @@ grep -o '"[a-z]*_seconds": [0-9.]*' "$(dirname "$0")/../../configs/smoke.json" |
     awk '{ n++; if ($2 > 20) bad = 1 } END { exit bad || n != 4 }'
 verdict $? "no stage of a smoke run may take over 20 s"
 
-# A library's list of algorithms may hold one that takes the worker with it: that one is out of every cell, its baseline is not.
+# A library's list of algorithms may hold one that takes the worker with it: that one is out of every cell,
+# its baseline is not.
 config "$work/v.json" '{"m": 64, "n": 64, "k": 64}, {"m": 32, "n": 64, "k": 64}' '"offline"' "\"$plugins/honest.so\"" \
     '"stop": {"min_blocks": 4, "look_every": 2, "max_blocks": 4, "group_blocks": 2}'
 sed -i "s|\"baselines\": [^]]*\]|\"baselines\": [\"$plugins/tunable.so\"]|" "$work/v.json"

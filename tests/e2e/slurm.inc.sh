@@ -1,6 +1,7 @@
-# slurm.inc.sh - a Slurm cluster of one node on this machine, for tests; sourced behind e2e.inc.sh. slurm_start makes it under
-# $work with ports of its own, slurm_stop ends it; between them slurm_lose_node and slurm_node cut the node's power and switch it on.
-# The node has eight CPUs and eight GPUs by declaration alone.
+# slurm.inc.sh - a Slurm cluster of one node on this machine, for tests; sourced behind e2e.inc.sh.
+# slurm_start makes it under $work with ports of its own, slurm_stop ends it; between them slurm_lose_node and
+# slurm_node cut the node's power and switch it on. The node has eight CPUs and eight GPUs by declaration
+# alone.
 cluster=$work/slurm
 slurm_pids=
 slurmd_pid=
@@ -81,7 +82,8 @@ slurm_node_is() { # slurm_node_is STATE: within 60 s; 1: the controller still ta
     return 1
 }
 
-# As without power: the daemon, those that watch over tasks, and the tasks are gone at once, and none of them says so.
+# As without power: the daemon, those that watch over tasks, and the tasks are gone at once, and none of them
+# says so.
 slurm_lose_node() {
     local script all=$slurmd_pid
     for script in $(pgrep -f -- "^/bin/bash $cluster/spool/job"); do

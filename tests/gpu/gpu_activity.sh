@@ -1,7 +1,8 @@
 #!/bin/bash
-# What contenders really run on a GPU: every launch is watched by CUPTI in a process of its own when all is timed, names the
-# kernels, and is held against what was timed. Then the red team with every other honesty check off: what is left to catch it is
-# the watching, and nobody honest may be accused by it. ACTIVITY_OUT: where to leave the result, its journal and the red team's.
+# What contenders really run on a GPU: every launch is watched by CUPTI in a process of its own when all is
+# timed, names the kernels, and is held against what was timed. Then the red team with every other honesty
+# check off: what is left to catch it is the watching, and nobody honest may be accused by it. ACTIVITY_OUT:
+# where to leave the result, its journal and the red team's.
 . "$(dirname "$0")/../e2e/e2e.inc.sh"
 "$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }
 "$bench" doctor 2>/dev/null | grep -q '^ok *CUPTI' || { echo "no CUPTI: $("$bench" doctor 2>/dev/null | grep -A1 CUPTI | tr '\n' ' ')"; exit 77; }

@@ -1,7 +1,8 @@
 #!/bin/bash
-# Hardware counters by NVIDIA's ncu on a GPU: `verify --counters` and a submission to the server that asks for them. One launch is
-# counted, of the kernel and nothing of the harness's; its time agrees with what CUPTI saw; an unknown metric is a reason and the
-# reward stays. Prints the counters and what they cost. 77 where there is no ncu, or it may not count.
+# Hardware counters by NVIDIA's ncu on a GPU: `verify --counters` and a submission to the server that asks for
+# them. One launch is counted, of the kernel and nothing of the harness's; its time agrees with what CUPTI
+# saw; an unknown metric is a reason and the reward stays. Prints the counters and what they cost. 77 where
+# there is no ncu, or it may not count.
 without_plugins=yes
 . "$(dirname "$0")/../e2e/e2e.inc.sh"
 "$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Kernels compiled ahead on a GPU: from a cold cache the run compiles none of the set's itself, says so in each record, and has them as
-# soon as from a warm cache; with a directory that was made of other sources it compiles its own.
+# Kernels compiled ahead on a GPU: from a cold cache the run compiles none of the set's itself, says so in
+# each record, and has them as soon as from a warm cache; with a directory that was made of other sources it
+# compiles its own.
 without_plugins=yes
 . "$(dirname "$0")/../e2e/e2e.inc.sh"
 "$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The regression gate on a GPU: six runs of one program make five A/A pairs without an alarm, and kernels slowed on purpose by
-# GATE_PERCENT (5) are caught. GATE_CONFIG: default configs/smoke.json. GATE_OUT: where to leave the journals and comparisons.
+# The regression gate on a GPU: six runs of one program make five A/A pairs without an alarm, and kernels
+# slowed on purpose by GATE_PERCENT (5) are caught. GATE_CONFIG: default configs/smoke.json. GATE_OUT: where
+# to leave the journals and comparisons.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 70
 bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}

@@ -1,7 +1,8 @@
 #!/bin/bash
-# What holds a worker on a GPU: each layer is in force, or the record says why not; baselines and modules are measured and watched
-# all the same, and a plugin that reaches out gets nothing. Then the same without the layers that a worker enters before its
-# device is open: whoever is measured there must be measured here. Prints what both took.
+# What holds a worker on a GPU: each layer is in force, or the record says why not; baselines and modules are
+# measured and watched all the same, and a plugin that reaches out gets nothing. Then the same without the
+# layers that a worker enters before its device is open: whoever is measured there must be measured here.
+# Prints what both took.
 . "$(dirname "$0")/../e2e/e2e.inc.sh"
 "$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Mode chain on a GPU: nobody of NVIDIA's or ours is wrong in a layer, both ways of running a chain have times, the graph is the
-# faster one where launching costs more than the kernels, and the copy lies where it should.
+# Mode chain on a GPU: nobody of NVIDIA's or ours is wrong in a layer, both ways of running a chain have
+# times, the graph is the faster one where launching costs more than the kernels, and the copy lies where it
+# should.
 without_plugins=yes
 . "$(dirname "$0")/../e2e/e2e.inc.sh"
 "$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The server's warm workers on a GPU: kernels by parameters are measured by one worker, each with its own parameters, and watched under
-# CUPTI once for each line of parameters; source gets a new worker; and a worker that has nothing to do frees the GPU for who measures by hand. Prints rewards an hour for parameters.
+# The server's warm workers on a GPU: kernels by parameters are measured by one worker, each with its own
+# parameters, and watched under CUPTI once for each line of parameters; source gets a new worker; and a worker
+# that has nothing to do frees the GPU for who measures by hand. Prints rewards an hour for parameters.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 70
 bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}

@@ -1,6 +1,7 @@
 #!/bin/bash
-# NVIDIA at its strongest on a GPU: cublaslt-exhaustive (with both accumulate types where fp16 is allowed), cublas-autotune and
-# torch.matmul-full are right and measured in every cell, the exhaustive race has what the heuristic's has and more, and
+# NVIDIA at its strongest on a GPU: cublaslt-exhaustive (with both accumulate types where fp16 is allowed),
+# cublas-autotune and torch.matmul-full are right and measured in every cell, the exhaustive race has what the
+# heuristic's has and more, and
 # --equal-budget keeps both sides to their time. Prints what each raced, in how long.
 without_plugins=yes
 . "$(dirname "$0")/../e2e/e2e.inc.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every way to time on a GPU gets to its end with every contender ok: each timing as the headline, each cache state, both
-# modes, and the paper's protocol; the kernels are NVIDIA's and ours.
+# Every way to time on a GPU gets to its end with every contender ok: each timing as the headline, each cache
+# state, both modes, and the paper's protocol; the kernels are NVIDIA's and ours.
 without_plugins=yes
 . "$(dirname "$0")/../e2e/e2e.inc.sh"
 "$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }

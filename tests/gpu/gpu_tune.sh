@@ -1,6 +1,7 @@
 #!/bin/bash
-# tune and run with its table on a GPU: every layout of every shape has a winner that is right, --resume has nothing left to do, run
-# takes the table by name, and shapes that it lacks (ragged ones too) are served by neighbours or the set, all verified.
+# tune and run with its table on a GPU: every layout of every shape has a winner that is right, --resume has
+# nothing left to do, run takes the table by name, and shapes that it lacks (ragged ones too) are served by
+# neighbours or the set, all verified.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 70
 bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}

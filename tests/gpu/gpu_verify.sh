@@ -1,7 +1,7 @@
 #!/bin/bash
-# `verify` on a GPU: the project's kernels pass in every configuration, a kernel that is billed f32 and accumulates in half
-# precision is told on long problems and on short ones, and compute-sanitizer finds nothing in ours (where it is installed;
-# SANITIZE_SECONDS, 120, for each tool).
+# `verify` on a GPU: the project's kernels pass in every configuration, a kernel that is billed f32 and
+# accumulates in half precision is told on long problems and on short ones, and compute-sanitizer finds
+# nothing in ours (where it is installed; SANITIZE_SECONDS, 120, for each tool).
 without_plugins=yes
 . "$(dirname "$0")/../e2e/e2e.inc.sh"
 "$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }

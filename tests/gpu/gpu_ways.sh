@@ -1,6 +1,7 @@
 #!/bin/bash
-# Ways of the kernels that no set or table takes yet, or that few problems take (tests/gpu/ways/set.json), are right on a GPU:
-# each on the problems of tests/gpu/ways/shapes.json that it takes, in both layouts, with either accumulator it has.
+# Ways of the kernels that no set or table takes yet, or that few problems take (tests/gpu/ways/set.json), are
+# right on a GPU: each on the problems of tests/gpu/ways/shapes.json that it takes, in both layouts, with
+# either accumulator it has.
 without_plugins=yes
 . "$(dirname "$0")/../e2e/e2e.inc.sh"
 "$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }

@@ -1,12 +1,14 @@
 #!/bin/bash
-# run.sh TABLE [OUT]: the red team. Runs every contender of the table in a run of its own beside an honest baseline, holds its
-# verdict against the one the table asks for, and prints the table of the README: caught of tried, false accusations of honest.
-# `disarmed` among the wanted verdicts: it may be ok too where it gains nothing, which its interval over the baseline says.
-# `foiled`: it may be ok whatever its time is, as it fails its launch where it gets hold of what it is after.
-# OUT (default: a temporary directory) gets <table>.md, <table>.json and the journals. Exit 0: all caught, nobody accused.
-# REDTEAM_DEVICE (cpu), REDTEAM_PLUGINS (where the contenders are), REDTEAM_BASELINE (a family or a .so), REDTEAM_ONLY (names),
-# REDTEAM_SEED (11), REDTEAM_CONFIG (further members of the config, as JSON), REDTEAM_RIVALS (source files: in runs of others'
-# contenders baselines are not timed again without the candidate).
+# run.sh TABLE [OUT]: the red team. Runs every contender of the table in a run of its own beside an honest
+# baseline, holds its verdict against the one the table asks for, and prints the table of the README: caught
+# of tried, false accusations of honest. `disarmed` among the wanted verdicts: it may be ok too where it gains
+# nothing, which its interval over the baseline says. `foiled`: it may be ok whatever its time is, as it fails
+# its launch where it gets hold of what it is after.
+# OUT (default: a temporary directory) gets <table>.md, <table>.json and the journals. Exit 0: all caught,
+# nobody accused. REDTEAM_DEVICE (cpu), REDTEAM_PLUGINS (where the contenders are), REDTEAM_BASELINE (a family
+# or a .so), REDTEAM_ONLY (names), REDTEAM_SEED (11), REDTEAM_CONFIG (further members of the config, as JSON),
+# REDTEAM_RIVALS (source files: in runs of others' contenders baselines are not timed again without the
+# candidate).
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 70
 table=${1:?usage: run.sh TABLE [OUT]}
@@ -48,8 +50,9 @@ config() { # config CANDIDATE SOURCE WANTED
 END
 }
 
-# "status|stage|reason" of the candidate and then of the baseline in a journal: of its cell or, if nothing was found there, of the
-# watched launches that follow (they are the last lines, and say only what was wrong). A contender without a status is ok.
+# "status|stage|reason" of the candidate and then of the baseline in a journal: of its cell or, if nothing was
+# found there, of the watched launches that follow (they are the last lines, and say only what was wrong). A
+# contender without a status is ok.
 outcomes() { # outcomes JOURNAL
     grep -E '"kind":"(cell|activity)"' "$1" | sed -e 's/.*"contenders":\[//' -e 's/{"name":/\n{"name":/g' | awk '
         function text(key,   at, rest) {

@@ -1,9 +1,11 @@
 #!/bin/bash
-# try.sh CONTENDER: tries one contender of a stranger, and says what the harness makes of it. CONTENDER is the source of a plugin
-# (.c, .cc, .cpp; docs/abi.md), a plugin (.so) or a manifest (.json; needs REDTEAM_DEVICE=cuda). It is timed beside an honest
-# baseline in every cache state, in server mode and under the paper's protocol; one line for each: verdict, and its speed against the baseline.
-# `make redteam CHEAT=CONTENDER` calls it. REDTEAM_SEED, REDTEAM_DEVICE (cpu), REDTEAM_BASELINE as in run.sh; TRY_SHAPE (96x80x192) and
-# TRY_TYPES ("f32 f32": dtype, accumulate). Exit 0: nothing found anywhere. 3: a verdict against it. 1: it could not be tried.
+# try.sh CONTENDER: tries one contender of a stranger, and says what the harness makes of it. CONTENDER is the
+# source of a plugin (.c, .cc, .cpp; docs/abi.md), a plugin (.so) or a manifest (.json; needs
+# REDTEAM_DEVICE=cuda). It is timed beside an honest baseline in every cache state, in server mode and under
+# the paper's protocol; one line for each: verdict, and its speed against the baseline. `make redteam
+# CHEAT=CONTENDER` calls it. REDTEAM_SEED, REDTEAM_DEVICE (cpu), REDTEAM_BASELINE as in run.sh; TRY_SHAPE
+# (96x80x192) and TRY_TYPES ("f32 f32": dtype, accumulate). Exit 0: nothing found anywhere. 3: a verdict
+# against it. 1: it could not be tried.
 set -u
 contender=${1:?usage: try.sh CONTENDER}
 bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
@@ -41,7 +43,8 @@ config() { # config MODE MEMBERS
 END
 }
 
-# Lines of `status: reason` of every candidate that is not ok, or "ok"; from the journal, which is there whatever happened.
+# Lines of `status: reason` of every candidate that is not ok, or "ok"; from the journal, which is there
+# whatever happened.
 verdict() { # verdict JOURNAL
     grep -E '"kind":"(cell|activity)"' "$1" 2>/dev/null | sed -e 's/.*"contenders":\[//' -e 's/{"name":/\n{"name":/g' | awk '
         function text(key,   rest) {

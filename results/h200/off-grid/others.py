@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""others.py LOG...: the leads over cuBLASLt-AutoTuning's faster layout that the finals of a search told in its log, on problems of the
-grid and on other sizes: median, geometric mean, how many ahead. The search had of our kernels what the set and, on the grid, a table
-has, beside STREAM_K."""
+"""others.py LOG...: the leads over cuBLASLt-AutoTuning's faster layout that the finals of a search told in
+its log, on problems of the grid and on other sizes: median, geometric mean, how many ahead. The search had of
+our kernels what the set and, on the grid, a table has, beside STREAM_K."""
 import math
 import re
 import statistics

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""who.py RESULT.json.gz...: of each grid, by the faster layout of cudal2 for each problem: problems won by kernel, compiled kernels and ways of
-launching them, problems by parameter, the most frequent tiles with the registers of their threads, and by class of its time the geometric mean
-of time / floor and the median of what lies above it (us). The floor is max(2MNK / 790 TFLOP/s, bytes / 4.3 TB/s)."""
+"""who.py RESULT.json.gz...: of each grid, by the faster layout of cudal2 for each problem: problems won by
+kernel, compiled kernels and ways of launching them, problems by parameter, the most frequent tiles with the
+registers of their threads, and by class of its time the geometric mean of time / floor and the median of what
+lies above it (us). The floor is max(2MNK / 790 TFLOP/s, bytes / 4.3 TB/s)."""
 import collections
 import gzip
 import json
