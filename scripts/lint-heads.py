@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""lint-heads.py: what head comments say of other files is true. Each file that one names is there, each
-source of harness/ says who calls it, and a caller that is named as `y.c` uses a name that this file or its
-header gives out. A caller "through" something (a table of hooks, another header) is not looked for. Part of
-scripts/lint-heads.sh."""
+"""lint-heads.py: what head comments say of other files is true. Each file that one names (`base/text.h`, or
+`base/text`) is there, a unit test stands in the room that it names first, each source of harness/ says who
+calls it, and a caller that is named as `y.c` uses a name that this file or its header gives out. A caller
+"through" something (a table of hooks, another header) is not looked for. Part of scripts/lint-heads.sh."""
 import glob
 import os
 import re
@@ -14,6 +14,8 @@ NAMED = re.compile(r"(?<![\w/.<*-])((?:[\w-]+/)*[\w-]+\.(?:c|h|cu|cuh|cpp|py|sh|
 OUTSIDE = {"cmocka.h", "cupti_activity.h", "file.cu", "mine.c"}
 CALLED = re.compile(r"\b(?:[Cc]alled (?:by|from|through|where|wherever|for|on|once|before|after|between|around)|[Uu]sed by)\b|\bcalls it\b")
 ROOM = re.compile(r"(?<![\w/.<-])([a-z]+(?:/[a-z0-9]+)*)/(?=[\s,;.)]|$)")
+# A source by its room, without an ending: `choice/cudal2/model`.
+IN_ROOM = re.compile(r"(?<![\w/.<*-])(?:harness/)?([a-z]+(?:/[a-z0-9]+)?/[a-z0-9_]+)(?![\w/*-]|\.\w)")
 CLAUSE = re.compile(r"\b(?:called|used|read|filled) (?!and\b)(.*?)(?:[.;:](?:\s|$)|$)", re.I)
 DEFINED = re.compile(r"^(?![^;={}()\n]*\bstatic\b|typedef\b|return\b|#)[A-Za-z_][^;={}()\n]*?\b(\w+)(?:\(|(?:\[[^\]]*\])* = )", re.M)
 INLINE = re.compile(r"#define (\w+)\(|^static inline [^;={}()]*?\b(\w+)\(", re.M)
@@ -45,6 +47,16 @@ def given(path, text):
     return names - {"defined", "sizeof", "main"}
 
 
+def wrong_rooms(path, said):
+    """Of what a head comment names by its room alone: what is not there, and a unit test of another room."""
+    named = [name for name in IN_ROOM.findall(said) if os.path.isdir("harness/" + name.split("/")[0])]
+    for name in named:
+        if not glob.glob(f"harness/{name}.[ch]") and not os.path.isdir("harness/" + name):
+            yield f"its head comment names {name}, which is not there"
+    if named and path.startswith("tests/unit/") and said.startswith(named[0]) and named[0].split("/")[0] != path.split("/")[2]:
+        yield f"tests {named[0]}, so its place is tests/unit/{named[0].split('/')[0]}/"
+
+
 def main():
     paths = [path for place in PLACES for path in glob.glob(place + "/**/*.*", recursive=True) if os.path.isfile(path)]
     by_name = {}
@@ -69,6 +81,7 @@ def main():
         for name in dict.fromkeys(NAMED.findall(said)):
             if not places_of(name) and name not in OUTSIDE:
                 bad.append(f"{path}: its head comment names {name}, which is not there")
+        bad += [f"{path}: {fault}" for fault in wrong_rooms(path, said)]
         if not path.startswith("harness/") or not path.endswith(".c"):
             continue
         if not CALLED.search(said):

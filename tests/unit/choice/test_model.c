@@ -1,4 +1,4 @@
-/* tune/model: bounds and directions that hold for any constants. How far from measured races it may be:
+/* choice/cudal2/model: bounds and directions that hold for any constants. How far from measured races it may be:
  * test_model_races.c.
  */
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* tune/model: how far from measured races it is allowed to be. */
+/* choice/cudal2/model: how far from measured races it is allowed to be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* tune/space and tune/prune: what is legal, what is refused and by which rule, and what is left for a problem. */
+/* choice/space and choice/prune: what is legal, what is refused and by which rule, and what is left for a problem. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* result/parameters: one value out of a kernel's parameter text. */
+/* record/parameters: one value out of a kernel's parameter text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

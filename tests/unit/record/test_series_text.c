@@ -1,4 +1,4 @@
-/* result/series_text: times as short strings, exact to their step. */
+/* record/series_text: times as short strings, exact to their step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

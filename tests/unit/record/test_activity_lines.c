@@ -1,4 +1,4 @@
-/* result/activity: the journal's lines about what was watched, strict both ways, and what follows for records, results
+/* record/activity: the journal's lines about what was watched, strict both ways, and what follows for records, results
  * and tables. */
 #include <setjmp.h>
 #include <stdarg.h>
