@@ -27,6 +27,7 @@
 
 struct ahead {
     const struct options *options;
+    const struct chip *chip; /* the first of its architecture */
     struct run_config made;
     struct device described; /* has only info: nothing here touches a device */
     char kernels[PATH_MAX], directory[PATH_MAX];
@@ -106,22 +107,35 @@ static void compile_listed(const struct ahead *a, const struct precompile_list_r
     precompile_list_free(&wanted);
 }
 
+/* On each usual GPU of the architecture: which kernels race depends on its L2 and memory. */
+static void collect_chosen(struct ahead *a, const struct precompile_list_request *question,
+                           const struct module_set *set, struct precompile_choices *out)
+{
+    const struct precompile_choices_request first = {question, set, &a->described, NULL};
+    for (const struct chip *chip = a->chip; chip; chip = chip_next(chip)) {
+        struct precompile_choices_request request = first;
+        a->described.info = chip_info(chip);
+        request.ranker = ranker_open(&a->described.info, precompile_threads());
+        if (request.ranker)
+            precompile_choices_collect(&request, out);
+        ranker_close(request.ranker);
+    }
+    a->described.info = chip_info(a->chip);
+}
+
 /* What would race for problems that no table has, which a run compiles in their cells. */
 static void compile_chosen(struct ahead *a, const struct precompile_list_request *question,
                            struct precompile_request *request)
 {
-    struct ranker *ranker = ranker_open(&a->described.info, precompile_threads());
-    for (size_t i = 0; i < a->n_sets && ranker; i++) {
-        const struct precompile_choices_request choices = {question, a->sets[i], &a->described, ranker};
-        struct precompile_choices chosen;
-        precompile_choices_collect(&choices, &chosen);
+    for (size_t i = 0; i < a->n_sets; i++) {
+        struct precompile_choices chosen = {0};
+        collect_chosen(a, question, a->sets[i], &chosen);
         request->keys_only = true;
         request->keys = chosen.keys;
         request->n_keys = chosen.n;
         module_set_precompile(a->sets[i], request);
         precompile_choices_free(&chosen);
     }
-    ranker_close(ranker);
 }
 
 static void compile_sets(struct ahead *a, const struct compile_watch *watch)
@@ -178,12 +192,11 @@ static int prepare(struct ahead *a, struct error *err)
 int command_compile(const struct options *options, struct error *err)
 {
     struct ahead *a = calloc(1, sizeof *a);
-    const struct chip *chip;
-    int code = a ? chip_find(options->arch, &chip, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+    int code = a ? chip_find(options->arch, &a->chip, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory");
     if (code)
         goto out;
     a->options = options;
-    a->described.info = chip_info(chip);
+    a->described.info = chip_info(a->chip);
     code = run_config_described(options, &a->made, err);
     if (code)
         goto out;
@@ -193,7 +206,7 @@ int command_compile(const struct options *options, struct error *err)
         code = compile_all(a, err);
     if (!code && !options->quiet)
         printf("made by NVRTC %d.%d for sm_%d%s: a run with another version compiles its own\n", a->nvrtc[0],
-               a->nvrtc[1], chip->cc, chip->cc >= 90 ? "a" : "");
+               a->nvrtc[1], a->chip->cc, a->chip->cc >= 90 ? "a" : "");
     tuned_tables_close(&a->tuned);
     for (size_t i = 0; i < a->n_sets; i++)
         module_set_close(a->sets[i]);

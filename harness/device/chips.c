@@ -16,6 +16,7 @@ static const struct chip chips[] = {
     {86, "NVIDIA RTX A6000", 99 * KIB, 1, 84, 1800, 6 * MIB, 1024, 768e9},
     {89, "NVIDIA GeForce RTX 4090", 99 * KIB, 1, 128, 2520, 72 * MIB, 1024, 1008e9},
     {90, "NVIDIA H200", 227 * KIB, 16, 132, 1980, 60 * MIB, 4096, 4814e9},
+    {90, "NVIDIA H100 80GB HBM3", 227 * KIB, 16, 132, 1980, 50 * MIB, 4096, 3352e9},
     {100, "NVIDIA B200", 227 * KIB, 16, 148, 1965, 126 * MIB, 8192, 8000e9},
     {103, "NVIDIA B300", 227 * KIB, 16, 148, 1965, 126 * MIB, 8192, 8000e9},
     {120, "NVIDIA GeForce RTX 5090", 99 * KIB, 8, 170, 2407, 96 * MIB, 1024, 1792e9},
@@ -25,12 +26,13 @@ static const struct chip chips[] = {
 int chip_find(const char *arch, const struct chip **out, struct error *err)
 {
     const char *digits = !arch ? "" : strncmp(arch, "sm_", 3) == 0 ? arch + 3 : arch;
-    char *end, list[N_CHIPS * 8];
+    char *end, list[N_CHIPS * 8] = "";
     long cc = arch ? strtol(digits, &end, 10) : CHIP_DEFAULT_CC;
     bool well = !arch || (end != digits && (*end == '\0' || strcmp(end, "a") == 0));
     size_t used = 0;
     for (size_t i = 0; i < N_CHIPS; i++) {
-        int n = snprintf(list + used, sizeof list - used, "%ssm_%d", i ? ", " : "", chips[i].cc);
+        bool told = i > 0 && chips[i].cc == chips[i - 1].cc;
+        int n = told ? 0 : snprintf(list + used, sizeof list - used, "%ssm_%d", i ? ", " : "", chips[i].cc);
         used += n > 0 && used + (size_t)n < sizeof list ? (size_t)n : 0;
         *out = &chips[i];
         if (well && chips[i].cc == cc)
@@ -38,6 +40,12 @@ int chip_find(const char *arch, const struct chip **out, struct error *err)
     }
     return error_set(err, EXIT_CODE_USAGE, "--arch: there is no architecture \"%.40s\" here (expected %s)",
                      arch ? arch : "", list);
+}
+
+const struct chip *chip_next(const struct chip *chip)
+{
+    const struct chip *next = chip + 1;
+    return next < chips + N_CHIPS && next->cc == chip->cc ? next : NULL;
 }
 
 struct device_info chip_info(const struct chip *chip)

@@ -1,5 +1,5 @@
 /*
- * chips.h - GPUs that need not be here: for each architecture the limits of a launch, and a usual GPU of it as
+ * chips.h - GPUs that need not be here: for each architecture the limits of a launch, and its usual GPUs as
  * device_info describes one. For what is worked out without a device: verify --compile-only, tune --dry-run.
  */
 #ifndef CUDAL2_DEVICE_CHIPS_H
@@ -11,7 +11,7 @@
 
 struct chip {
     int cc;
-    const char *name;        /* of the usual GPU */
+    const char *name;        /* of a usual GPU */
     unsigned shared_bytes;   /* of a block, static and dynamic, at most */
     unsigned cluster_blocks; /* at most; 1: no clusters */
     int sm_count, sm_clock_mhz;
@@ -20,8 +20,11 @@ struct chip {
     double bytes_per_s;
 };
 
-/* "sm_90a", "sm_90" or "90"; NULL: the default. EXIT_CODE_USAGE lists what there is. */
+/* "sm_90a", "sm_90" or "90"; NULL: the default. The first of the architecture. EXIT_CODE_USAGE lists what there is. */
 int chip_find(const char *arch, const struct chip **out, struct error *err);
+
+/* Another GPU of the same architecture: kernels chosen by L2 and memory differ between them. NULL after the last. */
+const struct chip *chip_next(const struct chip *chip);
 
 /* The GPU as a device would describe itself. */
 struct device_info chip_info(const struct chip *chip);

@@ -15,7 +15,6 @@
 struct asking {
     const struct precompile_choices_request *request;
     struct precompile_choices *out;
-    size_t capacity, text_capacity;
     struct bench bench;
     struct entrant entrant;
     struct contender contender;
@@ -28,10 +27,10 @@ struct asking {
 static bool add(struct asking *a, const struct choose_member *member)
 {
     struct precompile_choices *out = a->out;
-    struct precompile_key *keys = grow_for_one(out->keys, out->n, &a->capacity, sizeof *keys);
+    struct precompile_key *keys = grow_for_one(out->keys, out->n, &out->capacity, sizeof *keys);
     if (keys)
         out->keys = keys;
-    struct cudal2_variant **texts = grow_for_one(out->texts, out->n, &a->text_capacity, sizeof *texts);
+    struct cudal2_variant **texts = grow_for_one(out->texts, out->n, &out->text_capacity, sizeof *texts);
     if (texts)
         out->texts = texts;
     struct cudal2_variant *text = keys && texts ? malloc(sizeof *text) : NULL;
@@ -98,7 +97,6 @@ void precompile_choices_collect(const struct precompile_choices_request *request
 {
     const struct precompile_list_request *list = request->list;
     struct asking *a = calloc(1, sizeof *a);
-    *out = (struct precompile_choices){0};
     if (!a)
         return;
     a->request = request;

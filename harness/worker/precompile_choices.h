@@ -18,10 +18,11 @@ struct precompile_choices_request {
 struct precompile_choices {
     struct precompile_key *keys;   /* the family is the set's name */
     struct cudal2_variant **texts; /* owned: what the keys point to */
-    size_t n;
+    size_t n, capacity, text_capacity;
 };
 
-/* What there was room for when memory runs out. Free in every case. */
+/* Adds to *out, which is all zero before the first call. What there was room for when memory runs out. Free in every
+ * case. */
 void precompile_choices_collect(const struct precompile_choices_request *request, struct precompile_choices *out);
 void precompile_choices_free(struct precompile_choices *c);
 

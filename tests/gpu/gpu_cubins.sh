@@ -34,7 +34,9 @@ measure ahead
 [ "$(field ahead "$from")" = "['ahead']" ]
 verdict $? "with one they are all from there" "$(field ahead "$from")"
 [ "$(find "$work/cache-ahead/cubin" -type f 2>/dev/null | wc -l)" -le 2 ]
-verdict $? "and next to nothing was compiled" "$(find "$work/cache-ahead/cubin" -type f | wc -l) in the cache"
+verdict $? "and next to nothing was compiled" "in the cache: $(python3 -c 'import pathlib, re, sys
+for path in (p for p in pathlib.Path(sys.argv[1]).rglob("*") if p.is_file()):
+    print(path.name, *sorted(x.decode() for x in set(re.findall(rb"\.text\.(\w+)", path.read_bytes()))), end="; ")' "$work/cache-ahead/cubin")"
 echo "# seconds of the start: without $(field without "$ready"), ahead $(field ahead "$ready")"
 mkdir "$work/other" && cp -R "${CUDAL2_KERNELS:-$(dirname "$0")/../../kernels}" "$work/other/kernels"
 echo '// changed' >>"$work/other/kernels/persistent.cuh"

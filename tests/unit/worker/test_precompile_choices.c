@@ -33,16 +33,21 @@ static struct tuned_table table = {.name = "nvidia-h200-f32",
                                    .entries = entries};
 static const struct tuned_tables tables = {1, {&table}};
 
-static struct precompile_choices collect(const struct module_set *of)
+static void collect_for(struct device *device, const struct module_set *of, struct precompile_choices *out)
 {
     const struct precompile_list_request list = {.config = &config,
                                                  .dtype = CUDAL2_F16,
                                                  .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32),
                                                  .tuned = &tables,
                                                  .chooses = true};
-    const struct precompile_choices_request request = {&list, of, &h200, ranker};
-    struct precompile_choices c;
-    precompile_choices_collect(&request, &c);
+    const struct precompile_choices_request request = {&list, of, device, ranker};
+    precompile_choices_collect(&request, out);
+}
+
+static struct precompile_choices collect(const struct module_set *of)
+{
+    struct precompile_choices c = {0};
+    collect_for(&h200, of, &c);
     return c;
 }
 
@@ -71,6 +76,22 @@ static void a_new_problem_has_its_race(void **state)
     c = collect(set);
     assert_int_equal(count(&c, CUDAL2_NN), 0);
     assert_true(c.n >= CHOOSE_RANKED);
+    precompile_choices_free(&c);
+}
+
+/* The command `compile` asks for each GPU of an architecture in turn. */
+static void another_gpu_adds_its_own(void **state)
+{
+    (void)state;
+    struct device other = h200;
+    struct precompile_choices c = collect(set);
+    size_t first = c.n;
+    char key[sizeof c.texts[0]->key];
+    strcpy(key, c.keys[0].key);
+    collect_for(&other, set, &c);
+    assert_int_equal(c.n, 2 * first);
+    assert_string_equal(c.keys[0].key, key);
+    assert_string_equal(c.keys[first].key, key);
     precompile_choices_free(&c);
 }
 
@@ -123,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_new_problem_has_its_race, start),
+        cmocka_unit_test_setup(another_gpu_adds_its_own, start),
         cmocka_unit_test_setup(what_a_table_has_is_chosen_already, start),
         cmocka_unit_test_setup(no_search_needs_one_each, start),
         cmocka_unit_test_setup(without_a_choice_the_set_lists_its_own, start),
