@@ -5,6 +5,7 @@
 cluster=$work/slurm
 slurm_pids=
 slurmd_pid=
+export slurm_missing=
 
 free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
@@ -51,10 +52,12 @@ END
     echo "NodeName=$host Name=gpu File=$cluster/gpu[0-7]" >"$cluster/gres.conf"
 }
 
-slurm_start() { # 1: a daemon did not come up
+slurm_start() { # 1: this machine cannot, and $slurm_missing says what
     mkdir -p "$cluster/munge" "$cluster/state" "$cluster/spool"
     chmod 755 "$work" "$cluster" "$cluster/munge"
-    for i in 0 1 2 3 4 5 6 7; do mknod "$cluster/gpu$i" c 1 3 || return 1; done
+    for i in 0 1 2 3 4 5 6 7; do
+        mknod "$cluster/gpu$i" c 1 3 || { slurm_missing="device files are refused"; return 1; }
+    done
     slurm_config
     export SLURM_CONF=$cluster/slurm.conf
     (umask 077 && head -c 1024 /dev/urandom >"$cluster/munge/key")
@@ -65,6 +68,7 @@ slurm_start() { # 1: a daemon did not come up
     slurmctld -D -i -f "$SLURM_CONF" >/dev/null 2>&1 &
     slurm_pids="$! $slurm_pids"
     slurm_node
+    slurm_missing="the node does not get idle"
     slurm_node_is idle
 }
 
@@ -74,7 +78,8 @@ slurm_node() { # the node's daemon
 }
 
 slurm_node_is() { # slurm_node_is STATE: within 60 s; 1: the controller still takes it for something else
-    for _ in $(seq 600); do
+    local until=$((SECONDS + 60)) # by the clock: who asks a controller that is not there waits
+    while [ "$SECONDS" -lt "$until" ]; do
         [[ $(timeout 5 sinfo -h -p low -o %t 2>/dev/null) == "$1"* ]] && return 0
         sleep 0.1
     done
@@ -96,10 +101,9 @@ slurm_lose_node() {
 }
 
 slurm_stop() {
-    timeout 10 scancel -u "$(id -un)" 2>/dev/null
-    for _ in $(seq 50); do
-        [ -z "$(timeout 5 squeue -h 2>/dev/null)" ] && break || sleep 0.1
-    done
+    local until=$((SECONDS + 15))
+    timeout 5 scancel -u "$(id -un)" 2>/dev/null
+    while [ "$SECONDS" -lt "$until" ] && [ -n "$(timeout 5 squeue -h 2>/dev/null)" ]; do sleep 0.1; done
     # shellcheck disable=SC2086
     [ -n "$slurm_pids" ] && kill $slurmd_pid $slurm_pids 2>/dev/null && wait $slurmd_pid $slurm_pids 2>/dev/null
     slurm_pids=
