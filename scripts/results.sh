@@ -46,13 +46,27 @@ make_result() {
     "$CUDAL2_BENCH" report "$journal" --format result --output "$work/made/$1" 2>/dev/null || rm -rf "$work/made/$1"
 }
 
+# journal_of FILE: the committed journal of what file_of gave; FILE itself where there is none.
+journal_of() {
+    local run=${1%/*}
+    run=${run#*/made/} # a result that make_result made
+    [ ! -e "$run/journal.jsonl.gz" ] || { echo "$run/journal.jsonl.gz" && return; }
+    [ ! -e "$run/journal.jsonl" ] || { echo "$run/journal.jsonl" && return; }
+    echo "$1"
+}
+
 tables() { # tables INTO RESULT...
-    local into=$1 format
+    local into=$1 format file journals=()
     shift
     mkdir -p "$into"
     env -u COLUMNS "$CUDAL2_BENCH" report "$@" >"$into/summary.txt"
     for format in markdown csv; do
         "$CUDAL2_BENCH" report "$@" --format "$format" --output "$into"
+    done
+    [ -e "$into/table6.md" ] || return 0
+    for file in "$@"; do journals+=("$(journal_of "$file")"); done
+    for format in markdown csv; do # the 99th percentile is in journals alone
+        "$CUDAL2_BENCH" report "${journals[@]}" --table 6 --format "$format" --output "$into"
     done
 }
 

@@ -80,6 +80,18 @@ static double value_of(const struct mean *mean)
     return mean->n > 0 ? expm1(mean->logs / (double)mean->n) : (double)NAN;
 }
 
+/* Counts that are not known count for nothing. */
+static void count_launches(const struct launch_pair *pairs, size_t n, struct launch_tails *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        double launches = pairs[i].candidate.n;
+        if (!(launches > 0))
+            continue;
+        out->fewest = out->launches > 0 ? fmin(out->fewest, launches) : launches;
+        out->launches += launches;
+    }
+}
+
 void launch_tails_of(const struct launch_pair *pairs, size_t n, struct launch_tails *out)
 {
     struct mean p50 = {0}, p95 = {0}, p99 = {0}, ours = {0}, theirs = {0};
@@ -97,4 +109,5 @@ void launch_tails_of(const struct launch_pair *pairs, size_t n, struct launch_ta
                                  .lead_p99 = value_of(&p99),
                                  .candidate_tail = value_of(&ours),
                                  .reference_tail = value_of(&theirs)};
+    count_launches(pairs, n, out);
 }

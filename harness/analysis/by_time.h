@@ -40,7 +40,7 @@ void by_time_of(const struct timed_lead *leads, size_t n, size_t class, struct b
 
 /* Single launches of one contender in one cell. */
 struct launch_times {
-    double p50_ns, p95_ns, p99_ns; /* NaN: not known */
+    double n, p50_ns, p95_ns, p99_ns; /* NaN: not known */
 };
 
 struct launch_pair {
@@ -50,7 +50,8 @@ struct launch_pair {
 /* Over cells, geometric means: the candidate's lead at each percentile, and how much slower than its median a
  * launch is at the 99th. NaN where no cell knows both. */
 struct launch_tails {
-    size_t n; /* cells with both medians */
+    size_t n;                /* cells with both medians */
+    double launches, fewest; /* of the candidate: in all, and in the cell that has the fewest */
     double lead_p50, lead_p95, lead_p99;
     double candidate_tail, reference_tail; /* p99 over p50, minus 1 */
 };

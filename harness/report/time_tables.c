@@ -82,7 +82,7 @@ static size_t collect_leads(const struct versus *v, struct timed_lead *leads)
 static struct launch_times launch_times(const struct result_cell *cell, const struct result_contender *c)
 {
     const struct result_timing *t = result_headline(cell, c);
-    return (struct launch_times){t->median_ns, t->p95_ns, t->p99_ns};
+    return (struct launch_times){t->n, t->median_ns, t->p95_ns, t->p99_ns};
 }
 
 static size_t collect_launches(const struct versus *v, struct launch_pair *pairs)
@@ -207,6 +207,8 @@ static void launch_columns(struct table *s, const struct versus *v)
     describe(s, "table6", "Table 6: single launches", v);
     table_column(s, "baseline", "baseline", true);
     table_column(s, "shapes", "shapes", false);
+    table_column(s, "launches", "launches", false);
+    table_column(s, "fewest of a shape", "fewest", false);
     table_column(s, "p50", "p50", false);
     table_column(s, "p95", "p95", false);
     table_column(s, "p99", "p99", false);
@@ -215,8 +217,8 @@ static void launch_columns(struct table *s, const struct versus *v)
     identity(s);
     snprintf(
         s->note, sizeof s->note,
-        "geometric means over shapes: the lead at each percentile of a shape's launches, one a block; p99 of under "
-        "100 blocks is close to their slowest");
+        "geometric means over shapes: the lead at each percentile of a shape's launches, one a block and contender; "
+        "p95 of under 20 launches and p99 of under 100 are close to the slowest of them");
 }
 
 static void add_launch_row(struct table *s, const struct versus *v, const struct launch_pair *pairs, size_t n)
@@ -227,6 +229,8 @@ static void add_launch_row(struct table *s, const struct versus *v, const struct
         return;
     table_add(s, NAN, "%s", v->reference);
     table_add(s, (double)tails.n, "%zu", tails.n);
+    table_add(s, tails.launches, "%.0f", tails.launches);
+    table_add(s, tails.fewest, "%.0f", tails.fewest);
     add_percent(s, tails.lead_p50, true);
     add_percent(s, tails.lead_p95, true);
     add_percent(s, tails.lead_p99, true);

@@ -63,6 +63,32 @@ def older_runs():
     return runs
 
 
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def times_ns(series):
+    """A series of times as a journal has it (docs/results.md)."""
+    step, shortest, digits = (series if isinstance(series, str) else series["values"]).split(":")
+    times, number, shift = [], 0, 0
+    for digit in map(DIGITS.index, digits):
+        number |= (digit & 31) << shift
+        shift += 5
+        if digit < 32:
+            times.append((int(shortest) + number) * float(step))
+            number = shift = 0
+    return times
+
+
+@functools.lru_cache(maxsize=None)
+def launches_of(run):
+    """Of a run in server mode: every launch timed by device, in ns, by shape and contender. No block of it
+    may have seen a slowdown, which tables leave out."""
+    with gzip.open(os.path.join(ROOT, run, "journal.jsonl.gz"), "rt") as file:
+        cells = [json.loads(line)["data"] for line in file if '"kind":"cell"' in line]
+    assert not any(c.get("dropped_blocks") for c in cells)
+    return {shape(c): {who["name"]: times_ns(who["device"]) for who in c["contenders"] if "device" in who} for c in cells}
+
+
 def time_us(cell, name, timing="device", what="median_ns"):
     return cell["contenders"][name]["timings"][timing][what] / 1e3
 

@@ -7,7 +7,7 @@ import os
 import re
 import statistics
 
-from data import (ALONE, ALONE_RUNS, autotuning_us, BASELINES, cells_of, CLASS_HEADS, class_row, CLASSES,
+from data import (launches_of, ALONE, ALONE_RUNS, autotuning_us, BASELINES, cells_of, CLASS_HEADS, class_row, CLASSES,
                   geometric, GRIDS, LAYOUTS, lead, named, percent, report, result_of, ROOT, ROW, shape,
                   strongest_baseline, summary, table, time_us, timings_of, title)
 
@@ -134,6 +134,41 @@ def fp16_against_fp32():
             rows.append((what, sums, len(both), percent(statistics.geometric_mean(ratios.values()) - 1),
                          sum(r > 1 for r in ratios.values()), "%s (%s)" % (percent(ratios[worst] - 1), worst)))
     return table(("the fastest of", "sums in", "shapes", "geometric mean", "ahead", "worst"), rows)
+
+
+def quantile(values, q):
+    """Linear between ranks, as stats/order.c."""
+    values, at = sorted(values), q * (len(values) - 1)
+    low = int(at)
+    return values[low] + (at - low) * (values[min(low + 1, len(values) - 1)] - values[low])
+
+
+def faster_layout(cell, family):
+    return min((family + "-" + layout for layout in LAYOUTS), key=lambda name: time_us(cell, name))
+
+
+def single_launches():
+    """Server mode: percentiles of launches. A shape has too few for a 99th of its own, so each launch counts
+    over the median of its shape, and the shapes of a class are put together."""
+    rows = []
+    for run in (run for run in GRIDS if "server" in run):
+        times = launches_of(run)
+        for low, high, name in CLASSES + ((0, 1e9, "all"),):
+            cells = [c for c in cells_of(run) if low <= autotuning_us(c) < high]
+            if not cells:
+                continue
+            tails, typical = {}, {}
+            for family in ("cublaslt-autotuning", "cudal2"):
+                who = [(times[shape(c)][faster_layout(c, family)]) for c in cells]
+                over = [t / statistics.median(launches) for launches in who for t in launches]
+                tails[family] = [quantile(over, q) for q in (0.5, 0.95, 0.99)]
+                typical[family] = statistics.geometric_mean(statistics.median(launches) for launches in who)
+            told = {f: "%.1f / %.1f / %.1f" % tuple(typical[f] * tail / 1e3 for tail in tails[f]) for f in tails}
+            first = typical["cublaslt-autotuning"] / typical["cudal2"]
+            gains = [first * theirs / ours - 1 for theirs, ours in zip(tails["cublaslt-autotuning"], tails["cudal2"])]
+            rows.append((title(run), name, len(cells), len(over), told["cublaslt-autotuning"], told["cudal2"], *map(percent, gains)))
+    return table(("accumulate, mode", "AutoTuning takes", "shapes", "launches", "AutoTuning, us: p50 / p95 / p99", "ours",
+                  "lead at p50", "p95", "p99"), rows)
 
 
 def row_of_launches():

@@ -28,6 +28,14 @@ verdict $? "report prints the same table as the run"
 run report "$work/clean.out.journal.jsonl" --no-color
 cmp -s "$work/out" "$work/table"
 verdict $? "report of the journal is the same again" "$(diff "$work/table" "$work/out" | head -n 4)"
+# As configs/tails.json: launches enough for percentiles of one shape, which the journal has and table 6
+# counts.
+config "$work/tails.json" "$shape" '"server"' '"blocked"' '"server": {"mean_gap_ms": 0.01}, "stop": {"group_blocks": 1, "min_blocks": 100, "max_blocks": 100, "least_blocks": 100}'
+run --config "$work/tails.json" --device cpu --output "$work/tails.out.json" --seed 7
+expect_code 0 "a run of a hundred launches a shape"
+run report "$work/tails.out.journal.jsonl" --table 6 --format csv
+expect_text "$work/out" '^table,baseline,shapes,launches,fewest,p50,p95,p99,' "table 6 counts launches beside their percentiles"
+expect_text "$work/out" ',1,100,100(,-?[0-9][0-9.e-]*){5},' "a hundred of the one shape, with a 95th and a 99th percentile"
 cp "$work/clean.out.json" "$work/before"
 run --config "$work/clean.json" --device cpu --output "$work/clean.out.json" --seed 7 --resume
 expect_code 0 "resume of a complete run"

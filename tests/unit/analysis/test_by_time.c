@@ -77,11 +77,14 @@ static void what_is_not_known_does_not_count(void **state)
 
 static void percentiles_have_leads_of_their_own(void **state)
 {
-    static const struct launch_pair pairs[] = {{{20, 30, 40}, {10, 20, 40}}, {{20, 30, 80}, {40, 60, 80}}};
+    static const struct launch_pair pairs[] = {{{8, 20, 30, 40}, {8, 10, 20, 40}},
+                                               {{9, 20, 30, 80}, {100, 40, 60, 80}}};
     struct launch_tails tails;
     (void)state;
     launch_tails_of(pairs, 2, &tails);
     assert_int_equal(tails.n, 2);
+    close_to(tails.launches, 108);
+    close_to(tails.fewest, 8);
     close_to(tails.lead_p50, 0);                 /* 2 and 1/2 */
     close_to(tails.lead_p95, sqrt(0.75) - 1);    /* 3/2 and 1/2 */
     close_to(tails.lead_p99, 0);                 /* 1 and 1 */
@@ -92,12 +95,13 @@ static void percentiles_have_leads_of_their_own(void **state)
 /* A result file has no 99th percentile. */
 static void a_percentile_that_is_not_there_is_not_known(void **state)
 {
-    static const struct launch_pair pairs[] = {{{20, 30, NAN}, {10, 20, NAN}}};
+    static const struct launch_pair pairs[] = {{{NAN, 20, 30, NAN}, {NAN, 10, 20, NAN}}};
     struct launch_tails tails;
     (void)state;
     launch_tails_of(pairs, 1, &tails);
     close_to(tails.lead_p50, 1);
     close_to(tails.lead_p95, 0.5);
+    close_to(tails.launches, 0); /* nobody counted them */
     assert_true(isnan(tails.lead_p99) && isnan(tails.candidate_tail) && isnan(tails.reference_tail));
     launch_tails_of(pairs, 0, &tails);
     assert_int_equal(tails.n, 0);

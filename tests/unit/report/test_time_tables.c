@@ -110,7 +110,7 @@ static void launches_from_idle_have_percentiles(void **state)
 {
     (void)state;
     char *out = made(6);
-    expect_row(out, "|lib-max|1|+100.00%|+10.00%|+0.00%|+140.00%|+20.00%");
+    expect_row(out, "|lib-max|1|9|9|+100.00%|+10.00%|+0.00%|+140.00%|+20.00%");
     assert_null(strstr(out, "offline"));
     free(out);
 }
