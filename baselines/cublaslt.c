@@ -2,9 +2,10 @@
  * cublaslt.c - baselines: cuBLASLt by its heuristic (paper, Listing 7), for the harness's autotuning (Listing 8), and
  * at its strongest (cublaslt-exhaustive), NN and TN, with every status checked.
  *
- * The heuristic contenders take the heuristic's first answer. The other two are the same code with a list of variants:
+ * The heuristic contenders take the heuristic's first answer. The others are the same code with a list of variants:
  * the plugin lists algorithms and never times one; the harness verifies, races and caches them. Where fp16 accumulation
- * is allowed, `exhaustive` lists what accumulates in fp32 as well: its key begins with WIDE.
+ * is allowed, `autotuning-32f` is the autotuning of what accumulates in fp32, and `exhaustive` lists both: the key of a
+ * wide one begins with WIDE.
  */
 #include "cublaslt_algorithms.h"
 #include "cublaslt_enumerate.h"
@@ -82,6 +83,21 @@ static struct cudal2_setup widened(const struct cudal2_setup *setup)
     struct cudal2_setup wide = *setup;
     wide.problem.accumulate = CUDAL2_ACC_F32;
     return wide;
+}
+
+/* With fp32 accumulation asked for there is nothing wider. */
+static bool has_wider(const struct cudal2_setup *setup, char *why)
+{
+    if (setup->problem.accumulate == CUDAL2_ACC_F16)
+        return true;
+    snprintf(why, CUDAL2_WHY, "where fp32 accumulation is asked for it would be cublaslt-autotuning again");
+    return false;
+}
+
+static int lt_list_wide(const struct cudal2_setup *setup, struct cudal2_variant *out, size_t capacity, char *why)
+{
+    const struct cudal2_setup wide = widened(setup);
+    return has_wider(setup, why) ? list_keys(&wide, heuristic_answers, out, capacity, why) : -CUDAL2_UNSUPPORTED;
 }
 
 /* One of each in turn, so that a race that ends early has seen both. */
@@ -197,6 +213,12 @@ static int lt_setup(const struct cudal2_setup *setup, void **state, char *why)
     return status;
 }
 
+static int lt_setup_wide(const struct cudal2_setup *setup, void **state, char *why)
+{
+    const struct cudal2_setup wide = widened(setup);
+    return has_wider(setup, why) ? lt_setup(&wide, state, why) : CUDAL2_UNSUPPORTED;
+}
+
 static int lt_launch(void *state, size_t set, char *why)
 {
     const struct gemm *g = state;
@@ -244,21 +266,23 @@ static int lt_probe(uint32_t device_bits, int device_ordinal, char *why)
     return device_bits & CUDAL2_ON_CUDA ? nvidia_check_mapped(why) : CUDAL2_OK;
 }
 
-#define CUBLASLT(contender_name, contender_layout, variants, abilities)                                                \
+#define CUBLASLT(contender_name, contender_layout, variants, setup_hook, abilities)                                    \
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CUDA, .dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16), \
         .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,            \
         .flags = (abilities) | CUDAL2_STRIDES | CUDAL2_SCALES, .min_cc = 70, .list_variants = variants,                \
-        .setup = lt_setup, .launch = lt_launch, .teardown = lt_teardown, .describe = lt_describe_state                 \
+        .setup = setup_hook, .launch = lt_launch, .teardown = lt_teardown, .describe = lt_describe_state               \
     }
 
 static const struct cudal2_contender contenders[] = {
-    CUBLASLT("cublaslt-heuristic-nn", CUDAL2_NN, NULL, 0),
-    CUBLASLT("cublaslt-heuristic-tn", CUDAL2_TN, NULL, 0),
-    CUBLASLT("cublaslt-autotuning-nn", CUDAL2_NN, lt_list_variants, 0),
-    CUBLASLT("cublaslt-autotuning-tn", CUDAL2_TN, lt_list_variants, 0),
-    CUBLASLT("cublaslt-exhaustive-nn", CUDAL2_NN, lt_list_exhaustive, CUDAL2_ACC_WIDER),
-    CUBLASLT("cublaslt-exhaustive-tn", CUDAL2_TN, lt_list_exhaustive, CUDAL2_ACC_WIDER)};
+    CUBLASLT("cublaslt-heuristic-nn", CUDAL2_NN, NULL, lt_setup, 0),
+    CUBLASLT("cublaslt-heuristic-tn", CUDAL2_TN, NULL, lt_setup, 0),
+    CUBLASLT("cublaslt-autotuning-nn", CUDAL2_NN, lt_list_variants, lt_setup, 0),
+    CUBLASLT("cublaslt-autotuning-tn", CUDAL2_TN, lt_list_variants, lt_setup, 0),
+    CUBLASLT("cublaslt-autotuning-32f-nn", CUDAL2_NN, lt_list_wide, lt_setup_wide, CUDAL2_ACC_WIDER),
+    CUBLASLT("cublaslt-autotuning-32f-tn", CUDAL2_TN, lt_list_wide, lt_setup_wide, CUDAL2_ACC_WIDER),
+    CUBLASLT("cublaslt-exhaustive-nn", CUDAL2_NN, lt_list_exhaustive, lt_setup, CUDAL2_ACC_WIDER),
+    CUBLASLT("cublaslt-exhaustive-tn", CUDAL2_TN, lt_list_exhaustive, lt_setup, CUDAL2_ACC_WIDER)};
 
 static const struct cudal2_plugin plugin = {.name = "cublaslt",
                                             .contenders = contenders,

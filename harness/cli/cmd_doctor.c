@@ -292,6 +292,7 @@ static const struct family baseline_families[] = {
     {"cublas-autotune", "install the CUDA toolkit 13, set CUDA_HOME, then make"},
     {"cublaslt-heuristic", "install the CUDA toolkit, set CUDA_HOME, then make"},
     {"cublaslt-autotuning", "install the CUDA toolkit, set CUDA_HOME, then make"},
+    {"cublaslt-autotuning-32f", "install the CUDA toolkit, set CUDA_HOME, then make"},
     {"cublaslt-exhaustive", "install the CUDA toolkit, set CUDA_HOME, then make"},
 };
 #define N_FAMILIES (sizeof baseline_families / sizeof baseline_families[0])

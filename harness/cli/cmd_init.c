@@ -25,7 +25,7 @@ static const struct {
     {"modes", "[\"offline\", \"server\"]", "offline: launches back to back; server: each after an idle gap."},
     {"baselines", "[\"torch.matmul\", \"cublas\", \"cublaslt-heuristic\", \"cublaslt-autotuning\"]",
      "Whom to compare with: a family, or a path to a plugin (.so) from this file's directory. Default: these on a GPU, "
-     "torch.matmul and openblas on the CPU."},
+     "with f16 accumulation also cublaslt-autotuning-32f; torch.matmul and openblas on the CPU."},
     {"candidates", "[\"cudal2\"]",
      "What is judged: a kernel set, or a path to a manifest (.json) or plugin (.so) from this file's directory. "
      "Default: cudal2 on a GPU, blocked on the CPU; nobody where baselines are named."},

@@ -17,6 +17,8 @@
 /* Everything that is shipped for such a device, and what this project has to say against it. */
 static const char *const cuda_baselines[] = {"torch.matmul", "cublas", "cublaslt-heuristic", "cublaslt-autotuning",
                                              NULL};
+/* Besides, where fp16 accumulation is allowed: nobody has to use it. */
+static const char *const wider_baselines[] = {"cublaslt-autotuning-32f", NULL};
 static const char *const cpu_baselines[] = {"torch.matmul", "openblas", NULL};
 static const char *const cuda_candidates[] = {"cudal2", NULL};
 static const char *const cpu_candidates[] = {"blocked", NULL};
@@ -122,6 +124,12 @@ static bool has_name(char *const names[], const char *name)
     return false;
 }
 
+/* The paper's protocol has the paper's baselines. */
+static bool allows_wider(const struct config *c)
+{
+    return (c->accumulates & CUDAL2_BIT(CUDAL2_ACC_F16)) && c->protocol == PROTOCOL_ADAPTIVE;
+}
+
 int config_settle(struct config *c, bool on_cuda, struct error *err)
 {
     const char *const *baselines = on_cuda ? cuda_baselines : cpu_baselines;
@@ -131,6 +139,8 @@ int config_settle(struct config *c, bool on_cuda, struct error *err)
         config_drop_names(c->baselines);
         c->optional_baselines = ~0u;
         code = add_all(c->baselines, baselines, err);
+        if (code == 0 && on_cuda && allows_wider(c))
+            code = add_all(c->baselines, wider_baselines, err);
     }
     if (!c->candidates_given && !c->candidates[0])
         c->optional_candidates = ~0u;

@@ -10,9 +10,16 @@ const char *const gap_names[] = {"poisson", "uniform", "fixed", NULL};
 const char *const activity_names[] = {"sample", "all", "off", NULL};
 const char *const kernel_choice_names[] = {"race", "zero", "table", NULL};
 const char *const protocol_names[] = {"adaptive", "paper", NULL};
-const char *const family_names[] = {"torch.matmul",        "torch.matmul-full",  "cublas",
-                                    "cublas-autotune",     "cublaslt-heuristic", "cublaslt-autotuning",
-                                    "cublaslt-exhaustive", "openblas",           NULL};
+const char *const family_names[] = {"torch.matmul",
+                                    "torch.matmul-full",
+                                    "cublas",
+                                    "cublas-autotune",
+                                    "cublaslt-heuristic",
+                                    "cublaslt-autotuning",
+                                    "cublaslt-autotuning-32f",
+                                    "cublaslt-exhaustive",
+                                    "openblas",
+                                    NULL};
 
 struct cudal2_problem shape_problem(const struct shape *shape, enum cudal2_dtype dtype,
                                     enum cudal2_accumulate accumulate)

@@ -172,8 +172,20 @@ static void test_follows_the_device(void **state)
     accept("{" SHAPE "}", &c);
     assert_int_equal(config_settle(&c, true, &err), 0);
     assert_string_equal(c.baselines[3], "cublaslt-autotuning");
+    assert_string_equal(c.baselines[4], "cublaslt-autotuning-32f"); /* f16 is the default, and nobody has to use it */
+    assert_null(c.baselines[5]);
     assert_string_equal(c.candidates[0], "cudal2");
     config_free(&c);
+    static const char *const narrow[] = {"\"accumulate\":[\"f32\"]", "\"protocol\":\"paper\""};
+    for (size_t i = 0; i < 2; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "{" SHAPE ",%s}", narrow[i]);
+        accept(text, &c);
+        assert_int_equal(config_settle(&c, true, &err), 0);
+        assert_string_equal(c.baselines[3], "cublaslt-autotuning");
+        assert_null(c.baselines[4]);
+        config_free(&c);
+    }
     accept("{" SHAPE ",\"baselines\":[\"blocked\"]}", &c); /* who is a baseline is no candidate as well */
     assert_int_equal(config_settle(&c, false, &err), 0);
     assert_string_equal(c.baselines[0], "blocked");

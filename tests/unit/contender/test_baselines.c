@@ -155,6 +155,9 @@ static void cublaslt_has_two_families(void **unused)
     assert_string_equal(tuning.family, "cublaslt-autotuning");
     assert_null(heuristic.ops->list_variants);
     assert_non_null(tuning.ops->list_variants);
+    struct contender wide = fixture_contender(&plugin, "cublaslt-autotuning-32f-nn");
+    assert_string_equal(wide.family, "cublaslt-autotuning-32f");
+    assert_true(wide.has_layout_suffix);
     assert_versions(&plugin, "cublaslt");
 }
 

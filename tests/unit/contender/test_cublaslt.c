@@ -183,6 +183,42 @@ static void a_wide_key_is_set_up_as_one(void **state)
     assert_int_equal(opened, 0);
 }
 
+/* The heuristic is asked for fp32 sums in a cell of fp16, and the record says what the winner does. */
+static void autotuning_has_a_wide_one(void **state)
+{
+    const struct cudal2_contender *c = find("cublaslt-autotuning-32f-tn");
+    struct cudal2_setup setup = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F16}, .layout = CUDAL2_TN};
+    char why[CUDAL2_WHY] = "", text[512];
+    void *gemm = NULL;
+    (void)state;
+    assert_int_equal(c->flags & CUDAL2_ACC_WIDER, CUDAL2_ACC_WIDER);
+    assert_int_equal(c->list_variants(&setup, list, CAPACITY, why), 1);
+    assert_int_equal(opened_for, CUDAL2_ACC_F32);
+    for (int raced = 0; raced < 2; raced++) {
+        setup.variant = raced ? list[0].key : NULL;
+        assert_int_equal(c->setup(&setup, &gemm, why), CUDAL2_OK);
+        assert_int_equal(opened_for, CUDAL2_ACC_F32);
+        assert_int_equal(c->describe(gemm, text, sizeof text), CUDAL2_OK);
+        assert_non_null(strstr(text, "\"accumulates\":\"f32\""));
+        c->teardown(gemm);
+    }
+    assert_int_equal(opened, 0);
+}
+
+/* In a cell of fp32 it would be cublaslt-autotuning. */
+static void the_wide_one_is_for_fp16_alone(void **state)
+{
+    const struct cudal2_contender *c = find("cublaslt-autotuning-32f-nn");
+    const struct cudal2_setup setup = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32}};
+    char why[CUDAL2_WHY] = "";
+    void *gemm = NULL;
+    (void)state;
+    assert_int_equal(c->list_variants(&setup, list, CAPACITY, why), -CUDAL2_UNSUPPORTED);
+    assert_non_null(strstr(why, "cublaslt-autotuning again"));
+    assert_int_equal(c->setup(&setup, &gemm, why), CUDAL2_UNSUPPORTED);
+    assert_null(gemm);
+}
+
 static int set_up_once(const struct cudal2_setup *setup)
 {
     char why[CUDAL2_WHY] = "";
@@ -246,6 +282,8 @@ int main(void)
         cmocka_unit_test(both_accumulate_types_take_turns),
         cmocka_unit_test(one_of_the_two_is_enough),
         cmocka_unit_test(a_wide_key_is_set_up_as_one),
+        cmocka_unit_test(autotuning_has_a_wide_one),
+        cmocka_unit_test(the_wide_one_is_for_fp16_alone),
         cmocka_unit_test(the_heuristic_is_asked_once_for_a_problem),
         cmocka_unit_test(no_answer_is_not_kept),
     };
