@@ -208,9 +208,17 @@ static int time_stream(struct bench *bench, const struct device_work *work, doub
     return waited != 0 ? waited : code;
 }
 
+/* There is nothing to prepare then. */
 static bool by_host(enum timing timing)
 {
-    return timing_table[timing].way == TIMING_BY_HOST;
+    switch (timing_table[timing].way) {
+    case TIMING_BY_HOST:
+        return true;
+    case TIMING_BY_SEGMENT:
+    case TIMING_BY_EVENTS:
+        break;
+    }
+    return false;
 }
 
 static int prepare_one(struct bench *bench, const struct device_work *work, enum timing timing,

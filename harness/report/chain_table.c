@@ -12,13 +12,32 @@
 
 #define REFERENCES_MAX 128
 
-/* How a chain was run where this timing was taken. */
-static const char *const ways[TIMING_COUNT] = {
-    [TIMING_DEVICE] = "one graph", [TIMING_EVENT] = "a stream", [TIMING_WALL] = "by the host's clock"};
-
 static bool is_chain(const struct line *line)
 {
     return strcmp(line->mode, mode_names[MODE_CHAIN]) == 0;
+}
+
+/* How a chain is run where this timing is taken. */
+static const char *way_of(int timing)
+{
+    switch (timing_table[timing].way) {
+    case TIMING_BY_SEGMENT:
+        return "one graph";
+    case TIMING_BY_EVENTS:
+        return "a stream";
+    case TIMING_BY_HOST:
+        return "by the host's clock";
+    }
+    return "";
+}
+
+/* Those taken by default have their columns always, others where some chain was timed so. */
+static bool is_shown(const struct dataset *d, int timing)
+{
+    bool any = timing_table[timing].by_default;
+    for (size_t i = 0; i < d->n; i++)
+        any |= is_chain(&d->lines[i]) && strcmp(d->lines[i].timing, timing_names[timing]) == 0;
+    return any && (timing_table[timing].modes & CUDAL2_BIT(MODE_CHAIN)) != 0;
 }
 
 static bool is_same(const struct line *a, const struct line *b)
@@ -35,7 +54,7 @@ static bool is_first(const struct dataset *d, size_t index)
     return is_chain(&d->lines[index]);
 }
 
-static void columns(struct table *s)
+static void columns(struct table *s, const struct dataset *d)
 {
     static const struct {
         const char *head, *key;
@@ -47,9 +66,10 @@ static void columns(struct table *s)
                  {PAPER_INTERVAL, "mean_ci95", TABLE_INTERVAL}};
     table_column(s, "baseline", "baseline", true);
     for (int t = 0; t < TIMING_COUNT; t++)
-        for (size_t i = 0; ways[t] != NULL && i < sizeof kinds / sizeof *kinds; i++) {
+        for (size_t i = 0; is_shown(d, t) && i < sizeof kinds / sizeof *kinds; i++) {
             mode_column(s, timing_names[t], kinds[i].head, kinds[i].key, kinds[i].pair);
-            table_group(s, ways[t]);
+            if (timing_table[t].by_default) /* others keep their name: one way may have several timings */
+                table_group(s, way_of(t));
         }
     identity_columns(s);
 }
@@ -76,12 +96,12 @@ static void add_row(struct table *s, const struct dataset *d, const struct line 
 {
     bool any = false;
     for (int t = 0; t < TIMING_COUNT; t++)
-        any |= ways[t] != NULL && find(d, group, t, reference) != NULL;
+        any |= is_shown(d, t) && find(d, group, t, reference) != NULL;
     if (!any)
         return;
     table_add(s, NAN, "%s", reference);
     for (int t = 0; t < TIMING_COUNT; t++)
-        if (ways[t] != NULL)
+        if (is_shown(d, t))
             cells(s, find(d, group, t, reference));
     identity_cells(s, group);
 }
@@ -94,7 +114,7 @@ static int table_of(const struct dataset *d, const struct line *group, table_sin
     describe_table(&s, "table7", "Table 7: in a chain", group);
     snprintf(s.title, sizeof s.title, "Table 7: in a chain: %s over each baseline, %s accumulated in %s",
              group->candidate, group->dtype, group->accumulate);
-    columns(&s);
+    columns(&s, d);
     table_note(&s, "of the time that a product adds to a chain of layers: with products minus without (docs/method.md, "
                    "12)");
     outcome_note(&s, group->mode, group->outcome);
@@ -111,7 +131,7 @@ int chain_table_make(const struct result *result, table_sink sink, void *context
     struct error ignored;
     int code = 0;
     for (int t = 0; t < TIMING_COUNT && code == 0; t++)
-        if (ways[t] != NULL)
+        if ((timing_table[t].modes & CUDAL2_BIT(MODE_CHAIN)) != 0)
             code = dataset_add_result(&d, result, timing_names[t], &ignored);
     for (size_t i = 0; i < d.n && code == 0; i++)
         if (is_first(&d, i))

@@ -172,8 +172,8 @@ static void test_schemas_have_every_timing(void **state)
     (void)state;
     check_timing_words(config, &n);
     assert_int_equal(n, 1);
-    check_timing_words(result, &n);
-    assert_true(n > 4);
+    check_timing_words(result, &n); /* once; what has a timing refers to it */
+    assert_int_equal(n, 2);
     const cJSON *definitions = cJSON_GetObjectItemCaseSensitive(result, "$defs");
     const cJSON *timings = cJSON_GetObjectItemCaseSensitive(definitions, "timings");
     const cJSON *properties = cJSON_GetObjectItemCaseSensitive(timings, "properties");
