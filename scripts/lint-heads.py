@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """lint-heads.py: what head comments say of other files is true. Each file that one names (`base/text.h`, or
 `base/text`) is there, a unit test stands in the room that it names first, each source of harness/ says who
-calls it, and a caller that is named as `y.c` uses a name that this file or its header gives out. A caller
-"through" something (a table of hooks, another header) is not looked for. Part of scripts/lint-heads.sh."""
+calls it, and a caller that is named as `y.c` uses a name that this file or its header gives out; "y.c alone":
+no other source does. A caller "through" something (a table of hooks, another header) is not looked for. Part
+of scripts/lint-heads.sh."""
 import glob
 import os
 import re
@@ -62,6 +63,7 @@ def main():
     by_name = {}
     for path in paths:
         by_name.setdefault(os.path.basename(path), []).append(path)
+    sources = [path for path in sorted(paths) if path.startswith("harness/") and path.endswith(".c")]
     words = {}
 
     def places_of(name):
@@ -69,7 +71,7 @@ def main():
 
     def uses(path, names):
         if path not in words:
-            words[path] = set(re.findall(r"\w+", without_comments(read(path))))
+            words[path] = set(re.findall(r"\w+", re.sub(r"^\s*#\s*include.*", "", without_comments(read(path)), flags=re.M)))
         return bool(words[path] & names)
 
     bad = []
@@ -98,6 +100,9 @@ def main():
                 places = [place for place in places_of(name) if place != path]
                 if name.endswith(".c") and places and not any(uses(place, names) for place in places):
                     bad.append(f"{path}: its head comment says that {name} calls it, which uses nothing of it")
+                others = [other for other in sources if other != path and other not in places and uses(other, names)]
+                if f"{name} alone" in clause and others:
+                    bad.append(f"{path}: its head comment says that {name} alone calls it, and {others[0]} does")
     for line in bad:
         print(line)
     return 1 if bad else 0

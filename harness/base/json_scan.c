@@ -1,6 +1,7 @@
 /*
- * json_scan.c - checks a text against RFC 8259 before cJSON sees it, and finds what cJSON would let through: duplicate
- * keys, numbers that lose value, bad UTF-8. Recursive, with a depth cap. Called by json.c alone.
+ * json_scan.c - checks a text against RFC 8259 before cJSON sees it, and finds what cJSON would let through: numbers
+ * that lose value, bad UTF-8 (of keys that clash: json_keys.c). Relies on base/utf8.h. Recursive, with a depth cap.
+ * Called by json_parse.c alone.
  */
 #include "base/json_scan.h"
 #include "base/json.h"

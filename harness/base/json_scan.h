@@ -1,7 +1,6 @@
 /*
- * json_scan.h - the strict half of json.h: RFC 8259 syntax and what cJSON lets through, checked on the text and on the
- * parsed tree. Used by json.c, json_parse.c and json_keys.c, which hold a
- * part of it or call it.
+ * json_scan.h - the strict half of json.h: RFC 8259 syntax and what cJSON lets through, checked on the text
+ * (json_scan.c) and on the parsed tree (json_keys.c). Used by json.c and json_parse.c.
  */
 #ifndef CUDAL2_BASE_JSON_SCAN_H
 #define CUDAL2_BASE_JSON_SCAN_H

@@ -1,6 +1,6 @@
 /*
  * row_check.c - runs a row of launches that ends early, with other inputs and a spoiled C ahead of one of its last.
- * Relies on the device's segments and on probe_ops.upset. Called by timed.c alone.
+ * Relies on the device's segments and on probe_ops.upset. Called by timed.c and timed_segment.c.
  */
 #include "measure/row_check.h"
 

@@ -85,6 +85,13 @@ printf '/*\n * c.c - prints twice what it was given as a number. Relies on b.c. 
     >"$tree/harness/base/c.c"
 head_says 'Relies on nothing. Called by c.c.'
 expect_code 0 "a true caller passes"
+head_says 'Relies on nothing. Called by c.c alone.'
+expect_code 0 "one who is alone too"
+printf '/*\n * d.c - prints four times what it was given, by asking twice. Relies on b.c. Called by main.\n */\nint d(void)\n{\n    twice(2);\n}\n' \
+    >"$tree/harness/base/d.c"
+lint scripts/lint-heads.sh
+finds 'base/b.c: .* says that c.c alone calls it, and harness/base/d.c does' "a caller who is not alone"
+rm "$tree/harness/base/d.c"
 head_says 'Relies on nothing. Called by a.c.'
 finds 'base/b.c: .* says that a.c calls it, which uses nothing of it' "a caller that calls nothing"
 head_says 'Relies on nothing. Called by cli/.'
