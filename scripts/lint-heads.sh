@@ -11,7 +11,7 @@ complain() {
     bad=1
 }
 count=0
-mapfile -t files < <(find harness baselines kernels tests -name "*.[ch]" -o -name "*.cpp" -o -name "*.cu*" 2>/dev/null)
+mapfile -t files < <(find harness baselines kernels tests examples scripts -name "*.[ch]" -o -name "*.[ch]pp" -o -name "*.cu*" 2>/dev/null)
 for file in "${files[@]}"; do
     [ -f "$file" ] || continue
     count=$((count + 1))
@@ -21,13 +21,13 @@ for file in "${files[@]}"; do
     case $file in harness/*/*.c) least=14 ;; esac
     [ "$words" -ge "$least" ] || complain "$file"
 done
-mapfile -t files < <(find scripts tests -name "*.sh" 2>/dev/null)
+mapfile -t files < <(find scripts tests examples -name "*.sh" 2>/dev/null)
 for file in "${files[@]}"; do
     [ -f "$file" ] || continue
     count=$((count + 1))
     head -3 "$file" | grep -qE '^# .{20}' || complain "$file"
 done
-mapfile -t files < <(find scripts python rl -name "*.py" 2>/dev/null)
+mapfile -t files < <(find scripts python rl examples tests -name "*.py" 2>/dev/null)
 for file in "${files[@]}"; do
     [ -f "$file" ] || continue
     count=$((count + 1))
