@@ -2,8 +2,8 @@
 """lint-heads.py: what head comments say of other files is true. Each file that one names (`base/text.h`, or
 `base/text`) is there, a unit test stands in the room that it names first, each source of harness/ says who
 calls it, and a caller that is named as `y.c` uses a name that this file or its header gives out; "y.c alone":
-no other source does. A caller "through" something (a table of hooks, another header) is not looked for. Part
-of scripts/lint-heads.sh."""
+no other source does. What a source relies on, `y.c` or `y.h`, gives out a name that it uses. A caller
+"through" something (a table of hooks, another header) is not looked for. Part of scripts/lint-heads.sh."""
 import glob
 import os
 import re
@@ -18,6 +18,8 @@ ROOM = re.compile(r"(?<![\w/.<-])([a-z]+(?:/[a-z0-9]+)*)/(?=[\s,;.)]|$)")
 # A source by its room, without an ending: `choice/cudal2/model`.
 IN_ROOM = re.compile(r"(?<![\w/.<*-])(?:harness/)?([a-z]+(?:/[a-z0-9]+)?/[a-z0-9_]+)(?![\w/*-]|\.\w)")
 CLAUSE = re.compile(r"\b(?:called|used|read|filled) (?!and\b)(.*?)(?:[.;:](?:\s|$)|$)", re.I)
+RELIES = re.compile(r"\b[Rr]elies on (.*?)(?:[.;](?:\s|$)|$)")
+DECLARED = re.compile(r"\b(\w+)\(|(?:struct|enum|union) (\w+) \{|#define (\w+)|extern [^;]*?(\w+)(?:\[[^\]]*\])*;|\b([A-Z]\w+)(?= =|,$|$)", re.M)
 DEFINED = re.compile(r"^(?![^;={}()\n]*\bstatic\b|typedef\b|return\b|#)[A-Za-z_][^;={}()\n]*?\b(\w+)(?:\(|(?:\[[^\]]*\])* = )", re.M)
 INLINE = re.compile(r"#define (\w+)\(|^static inline [^;={}()]*?\b(\w+)\(", re.M)
 
@@ -46,6 +48,12 @@ def given(path, text):
         for found in INLINE.findall(without_comments(read(header))):
             names.update(name for name in found if name)
     return names - {"defined", "sizeof", "main"}
+
+
+def declared(path):
+    """What a header gives to those who include it."""
+    text = re.sub(r"^\s*#\s*include.*", "", without_comments(read(path)), flags=re.M)
+    return {name for found in DECLARED.findall(text) for name in found if name} - {"sizeof", "defined", "__attribute__", "format", "printf"}
 
 
 def wrong_rooms(path, said):
@@ -86,6 +94,11 @@ def main():
         bad += [f"{path}: {fault}" for fault in wrong_rooms(path, said)]
         if not path.startswith("harness/") or not path.endswith(".c"):
             continue
+        for name in NAMED.findall(" ".join(RELIES.findall(said))):
+            header, source = places_of(name[:-1] + "h"), places_of(name[:-1] + "c")
+            offered = set().union(*map(declared, header), *(given(place, read(place)) for place in source))
+            if name[-2:] in (".c", ".h") and offered and not uses(path, offered):
+                bad.append(f"{path}: its head comment says that it relies on {name}, of which it uses nothing")
         if not CALLED.search(said):
             bad.append(f"{path}: its head comment does not say who calls it")
         names = given(path, text)

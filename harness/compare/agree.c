@@ -1,6 +1,6 @@
 /*
  * agree.c - how much runs differ: quantiles of differences, how often an estimate lies in an interval, the prediction
- * interval over runs. Relies on side.c. Called by cli/cmd_agree.c.
+ * interval over runs. Relies on report/load.h. Called by cli/cmd_agree.c.
  */
 #include "compare/agree.h"
 

@@ -1,5 +1,5 @@
 /*
- * form_json.c - a comparison as JSON: both runs, thresholds, counts and every row. Relies on form_table.h. Called
+ * form_json.c - a comparison as JSON: both runs, thresholds, counts and every row. Relies on base/tree.h. Called
  * through forms.h.
  */
 #include "compare/forms.h"

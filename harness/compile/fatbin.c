@@ -1,10 +1,9 @@
 /*
  * fatbin.c - walks the parts of a fat binary, as nvcc 11 to 13 write it, and takes the best for a GPU. Every size is
- * checked against what is left before it is used. Relies on cubin.h and unpack.h. Called by binary.c.
+ * checked against what is left before it is used. Relies on unpack.h. Called by binary.c.
  */
 #include "compile/fatbin.h"
 
-#include "compile/cubin.h"
 #include "compile/unpack.h"
 
 #include <stdint.h>

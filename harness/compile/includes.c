@@ -1,6 +1,6 @@
 /*
  * includes.c - finds the headers that CUDA source names, in every spelling that the preprocessor takes, and refuses
- * those that are not quoted names of the given directories. Relies on base/file.h. Called by kernels.c.
+ * those that are not quoted names of the given directories. Reads no file itself. Called by kernels.c.
  */
 #include "compile/includes.h"
 

@@ -1,6 +1,7 @@
 /*
  * tuned.c - tuning tables: which one is for this device, and which variant it names for a problem or its neighbours.
- * Relies on tuned_tables.c for reading. Called by measure/variants.c, worker/precompile_list.c and tune/.
+ * Relies on base/file.h and base/json.h. Called by tuned_tables.c, which opens them, measure/variants.c,
+ * worker/precompile_list.c and tune/.
  */
 #include "contender/tuned.h"
 #include "base/file.h"

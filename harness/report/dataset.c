@@ -1,6 +1,6 @@
 /*
  * dataset.c - the lines (candidate, baseline, timing, shape, speedup) that tables and figures count, out of results or
- * published files. Relies on groups.c for their order. Called by report.c.
+ * published files. Relies on result/result.h. Called by report.c.
  */
 #include "report/dataset.h"
 

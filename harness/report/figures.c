@@ -1,5 +1,5 @@
 /*
- * figures.c - the CSV tables behind Figures 1, 3, 4 and the ablation. Relies on dataset.c, sizes.c and table4.c.
+ * figures.c - the CSV tables behind Figures 1, 3, 4 and the ablation. Relies on dataset.c, sizes.c and choices.h.
  * Called by report.c; scripts/figures.sh draws them.
  */
 #include "report/figures.h"

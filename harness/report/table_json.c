@@ -1,5 +1,5 @@
 /*
- * table_json.c - prints a table as JSON, numbers unrounded. Relies on base/json.h. Called through table.h by report.c.
+ * table_json.c - prints a table as JSON, numbers unrounded. Relies on base/tree.h. Called through table.h by report.c.
  */
 #include <math.h>
 #include <stdio.h>

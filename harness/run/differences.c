@@ -1,6 +1,6 @@
 /*
- * differences.c - compares model, clocks, power limit and memory of two workers' GPUs. Relies on the environment that
- * worker/environment.c collects. Called by measuring.c when a worker is up.
+ * differences.c - compares model, clocks, power limit and memory of two workers' GPUs. What is compared is of the
+ * journal's `env` lines (worker/environment.c). Called by measuring.c when a worker is up.
  */
 #include "run/differences.h"
 

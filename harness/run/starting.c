@@ -1,6 +1,6 @@
 /*
- * starting.c - turns a run's spec into what its workers are told when they start. Relies on slot.h for the message.
- * Called by measuring.c.
+ * starting.c - turns a run's spec into what its workers are told when they start. Relies on worker/protocol.h for the
+ * message. Called by measuring.c.
  */
 #include "run/starting.h"
 

@@ -1,6 +1,6 @@
 /*
  * evaluate.c - makes the config of a submission's run, has it supervised, and turns its journal into an outcome. Relies
- * on run/supervisor.h and result/make.h. Called by server_work.c on the thread of a device.
+ * on run/supervisor.h and result/result.h. Called by server_work.c on the thread of a device.
  */
 #include "serve/evaluate.h"
 

@@ -1,6 +1,6 @@
 /*
- * merge.c - puts a new search into an old table: what wins, what stays, and under which commit. Relies on lines.c and
- * keys.c. Called by table.c with `--update`.
+ * merge.c - puts a new search into an old table: what wins, what stays, and under which commit. Relies on lines.c.
+ * Called by table.c with `--update`.
  */
 #include "tune/merge.h"
 

@@ -1,6 +1,6 @@
 /*
  * watch_state.c - puts inputs, C and caches into the state that a watched launch is to find, warm as the timed launch
- * found them or emptied. Relies on timed_check.h and the device. Called by activity.c in audit workers.
+ * found them or emptied. Relies on operands/ and the device. Called by activity.c in audit workers.
  */
 #include "verify/watch_state.h"
 

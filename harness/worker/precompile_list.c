@@ -1,6 +1,6 @@
 /*
  * precompile_list.c - lists the kernels that tables and sets name for the cells of a run, each once. Relies on
- * contender/module_set.h. Called by precompile.c, which has them all compiled before the first cell, and by
+ * contender/tuned.h. Called by precompile.c, which has them all compiled before the first cell, and by
  * cli/cmd_compile.c.
  */
 #include "worker/precompile_list.h"

@@ -96,6 +96,12 @@ head_says 'Relies on nothing. Called by a.c.'
 finds 'base/b.c: .* says that a.c calls it, which uses nothing of it' "a caller that calls nothing"
 head_says 'Relies on nothing. Called by cli/.'
 expect_code 0 "an empty room says nothing"
+head_says 'Relies on a.c. Called by c.c.'
+expect_code 0 "what a file without functions gives out is not asked"
+printf '/*\n * e.h - triples, for those who have three of them and more.\n */\nint thrice(int n);\n' >"$tree/harness/base/e.h"
+head_says 'Relies on e.h. Called by c.c.'
+finds 'base/b.c: .* says that it relies on e.h, of which it uses nothing' "a header that is not used"
+rm "$tree/harness/base/e.h"
 head_says 'Relies on base/gone.h. Called by gone.c.'
 finds 'base/b.c: .* names base/gone.h, which is not there' "a header that is gone"
 expect_text "$work/out" 'names gone.c, which is not there' "and a source that is gone"
