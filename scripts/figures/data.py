@@ -63,6 +63,28 @@ def older_runs():
     return runs
 
 
+def leads_of(run):
+    """As older_runs has them."""
+    return {shape(c): {"lead": lead(c)["geomean"], "ci_low": lead(c)["ci95"][0], "ci_high": lead(c)["ci95"][1]}
+            for c in cells_of(run)}
+
+
+def run_pairs():
+    """Two runs of the same kernels and tables: what they are, the leads of each."""
+    old = older_runs()
+    return (("offline, fp32, two GPUs of one host", old["11-22e-offline-f32"], old["11-22f-offline-f32"]),
+            ("offline, fp32, two hosts", *map(leads_of, ALONE_RUNS[1:])),
+            ("offline, fp16, other hosts", old["11-24e-offline-f16"], old["11-24g-offline-f16"]),
+            ("server, fp32, two hosts", old["11-24b-server-f32"], old["11-24d-server-f32"]),
+            ("server, fp16, other hosts", old["11-24e-server-f16"], old["11-24f-server-f16"]),
+            ("offline, fp32, unseen, other hosts", old["11-27-judged-race-1"], old["11-27-judged-race-2"]))
+
+
+def differences(base, new):
+    """Of each shape's lead, in points, the smallest first."""
+    return sorted(100 * abs(base[s]["lead"] - new[s]["lead"]) for s in base if s in new)
+
+
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 

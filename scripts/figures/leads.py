@@ -7,9 +7,9 @@ import os
 import re
 import statistics
 
-from data import (launches_of, ALONE, ALONE_RUNS, autotuning_us, BASELINES, cells_of, CLASS_HEADS, class_row, CLASSES,
-                  geometric, GRIDS, LAYOUTS, lead, named, percent, report, result_of, ROOT, ROW, shape,
-                  strongest_baseline, summary, table, time_us, timings_of, title)
+from data import (ALONE, ALONE_RUNS, autotuning_us, BASELINES, cells_of, CLASS_HEADS, class_row, CLASSES,
+                  differences, geometric, GRIDS, launches_of, LAYOUTS, lead, named, percent, report, result_of,
+                  ROOT, ROW, run_pairs, shape, strongest_baseline, summary, table, time_us, timings_of, title)
 
 
 def headline():
@@ -51,15 +51,24 @@ def alone_again():
     return table(("run", "shapes", "geometric mean", "median", "ahead", "worst", "by event", "by wall"), rows)
 
 
+AGAIN = {"fp32, offline": "offline, fp32, two hosts", "fp32, server": "server, fp32, two hosts",
+         "fp16, offline": "offline, fp16, other hosts", "fp16, server": "server, fp16, other hosts"}
+
+
 def grids():
-    rows = []
+    """With what a reader will see on a GPU of their own: by how much leads differ between runs on two
+    hosts."""
+    rows, pairs = [], {name: differences(base, new) for name, base, new in run_pairs()}
     for run in GRIDS:
+        apart = pairs[AGAIN[title(run)]]
         over, worst = summary(run, "device", "strongest"), min(cells_of(run), key=lambda c: strongest_baseline(c)["geomean"])
         device = result_of(run)["env"][0]["device"]["name"].split()[1]
         rows.append((title(run), device, percent(over["geomean"]), percent(over["median"]), "%d of %d" % (over["wins"], over["n"]),
                      "%s (%s)" % (percent(strongest_baseline(worst)["geomean"]), shape(worst)),
+                     "%.1f points" % apart[int(0.95 * len(apart))],
                      percent(summary(run, "device", BASELINES[-1])["geomean"]), "`results/%s`" % named(run)))
-    return table(("accumulate, mode", "GPU", "geometric mean", "median", "ahead", "worst shape", "over AutoTuning alone", "run"), rows)
+    return table(("accumulate, mode", "GPU", "geometric mean", "median", "ahead", "worst shape", "a shape on another host (95%)",
+                  "over AutoTuning alone", "run"), rows)
 
 
 def leads():
@@ -171,13 +180,24 @@ def single_launches():
                   "lead at p50", "p95", "p99"), rows)
 
 
+def chain():
+    """What a product adds to a chain of layers, over the strongest baseline: three problems."""
+    rows = []
+    for cell in cells_of("../h100/chain/three.jsonl.gz"):
+        over = {s["timing"]: s for s in cell["speedups"] if (s["candidate"], s["reference"]) == ("cudal2-max", "strongest")}
+        ours = min(time_us(cell, "cudal2-" + layout) for layout in LAYOUTS)
+        rows.append((shape(cell), cell["chain"]["layers"], "%.2f us" % ours,
+                     *("%s (%s to %s)" % tuple(map(percent, (over[t]["geomean"], *over[t]["ci95"]))) for t in ("device", "event", "wall"))))
+    return table(("problem", "layers", "ours adds", "lead as one graph", "as a stream of launches", "by the host's clock"), rows)
+
+
 def row_of_launches():
     """The lead where launches may overlap, and who is made so."""
     cells = cells_of(ROW)
     early = [sum(bool(c["contenders"]["cudal2-" + layout].get("early")) for c in cells) for layout in LAYOUTS]
     rows = []
     for run, name, told in ((ALONE, "alone", ("-", "-")), (ROW, "in a row", early)):
-        over = summary(run, "device", BASELINES[-1])
+        over = summary(run, "device", "strongest")
         rows.append((name, "`%s`" % named(run), percent(over["geomean"]), percent(over["median"]), over["wins"], *told))
     return table(("launches", "run", "geometric mean", "median", "ahead", "cudal2-nn overlaps in", "cudal2-tn"), rows)
 
@@ -216,6 +236,35 @@ UNSEEN = (("../h100/judged-race", "H100, raced at the first call"), ("../h100/ju
 def unseen_all():
     """The same, a row for each way to choose."""
     return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name, cells_of(run)) for run, name in UNSEEN])
+
+
+def fresh():
+    """Fifty problems of another seed, on two GPUs."""
+    rows = []
+    for gpu in ("h100", "h200"):
+        for name, what in (("race", "raced"), ("zero", "first choice")):
+            cells = cells_of("../%s/fresh/%s.jsonl.gz" % (gpu, name))
+            rows.append(class_row("%s, %s" % (gpu.upper(), what), cells))
+    return table(("choice",) + CLASS_HEADS, rows)
+
+
+def searched_again():
+    """Problems that an H100 lost with the H200's tables, before a search of its own and after."""
+    rows = []
+    for name, what in (("old", "the H200's"), ("new", "the H100's")):
+        leads = [strongest_baseline(c) for c in cells_of("../h100/search/off16-%s.jsonl.gz" % name)]
+        rows.append((what, len(leads), percent(geometric(leads)), percent(min(s["geomean"] for s in leads))))
+    return table(("table", "problems", "geometric mean over `strongest`", "worst"), rows)
+
+
+def published():
+    """Kernels that CUDA-L2 published, those that pass: the paper's mean of ratios with its interval."""
+    rows = []
+    for over in ("cublaslt-autotuning-max", "cublas-max"):
+        for timing, what in (("device", "device, launches alone"), ("event", "event (the paper's protocol times so)"), ("wall", "wall")):
+            s = summary("../h100/published", timing, over, "theirs-max")
+            rows.append(("`%s`" % over, what, s["n"], "%s (%s to %s)" % tuple(map(percent, (s["mean"], *s["ci95"]))), s["wins"]))
+    return table(("against", "timing", "kernels", "mean of ratios", "faster"), rows)
 
 
 def explored():

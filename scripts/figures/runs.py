@@ -9,8 +9,8 @@ import os
 import re
 import statistics
 
-from data import (ALONE, autotuning_us, cells_of, GRIDS, LAYOUTS, lead, named, older_runs, percent, result_of,
-                  ROOT, ROW, SCALE, shape, table, time_us, timings_of, title)
+from data import (ALONE, autotuning_us, cells_of, differences, GRIDS, LAYOUTS, lead, named, older_runs, percent,
+                  result_of, ROOT, ROW, run_pairs, SCALE, shape, table, time_us, timings_of, title)
 
 
 def time_spent(name):
@@ -100,20 +100,13 @@ def copies():
 
 
 def between_runs():
-    old = older_runs()
-    pairs = (("offline, fp32, two GPUs of one host at once", old["11-22e-offline-f32"], old["11-22f-offline-f32"]),
-             ("offline, fp16, other hosts", old["11-24e-offline-f16"], old["11-24g-offline-f16"]),
-             ("server, fp32, two hosts", old["11-24b-server-f32"], old["11-24d-server-f32"]),
-             ("server, fp16, other hosts", old["11-24e-server-f16"], old["11-24f-server-f16"]),
-             ("offline, fp32, unseen problems, other hosts", old["11-27-judged-race-1"], old["11-27-judged-race-2"]))
     rows = []
-    for name, base, new in pairs:
-        both = [s for s in base if s in new]
-        apart = sorted(100 * abs(base[s]["lead"] - new[s]["lead"]) for s in both)
-        inside = sum(base[s]["ci_low"] <= new[s]["lead"] <= base[s]["ci_high"] for s in both)
-        rows.append((name, len(both), "%.2f points" % statistics.median(apart), "%.2f" % apart[int(0.9 * len(apart))],
-                     "%.0f%%" % (100 * inside / len(both))))
-    return table(("two runs", "shapes", "median difference", "90th percentile", "second lead in the first's interval"), rows)
+    for name, base, new in run_pairs():
+        apart = differences(base, new)
+        inside = sum(base[s]["ci_low"] <= new[s]["lead"] <= base[s]["ci_high"] for s in base if s in new)
+        rows.append((name, len(apart), "%.2f points" % statistics.median(apart), "%.2f" % apart[int(0.9 * len(apart))],
+                     "%.2f" % apart[int(0.95 * len(apart))], "%.0f%%" % (100 * inside / len(apart))))
+    return table(("two runs", "shapes", "median difference", "90th percentile", "95th", "second lead in the first's interval"), rows)
 
 
 def power():
