@@ -10,6 +10,11 @@
 #include "stats/interval.h"
 
 #define CELLS_MOST 64
+/* Fewer cells have no interval worth its name: with two it is ten times the scatter wide. They tell what is plain: over
+ * so much, four times how far speedups of a cell scatter from GPU to GPU, and over as many times the repeats. */
+#define CELLS_LEAST 3
+#define PLAIN 0.03
+#define PLAIN_REPEATS 4
 
 static const char *text_of(const cJSON *look, const char *key)
 {
@@ -108,6 +113,14 @@ static double half_width_of(const double *values, size_t n)
     return n > 1 ? stats_t95((double)n - 1) * stats_sd(values, n) / sqrt((double)n) : (double)NAN;
 }
 
+static bool is_apart(const struct gpus_apart *a, size_t n)
+{
+    double repeats = isnan(a->repeats) ? 0 : a->repeats, distance = fabs(a->speedups);
+    if (n < CELLS_LEAST)
+        return distance > fmax(PLAIN, PLAIN_REPEATS * repeats);
+    return distance > a->half_width && distance > repeats;
+}
+
 bool gpus_compare(const cJSON *looks, const char *first, const char *second, struct gpus_apart *out)
 {
     double speedups[CELLS_MOST], longer = 0;
@@ -131,7 +144,6 @@ bool gpus_compare(const cJSON *looks, const char *first, const char *second, str
     if (n > 0)
         out->speedups = stats_mean(speedups, n);
     out->half_width = half_width_of(speedups, n);
-    out->apart =
-        n > 1 && fabs(out->speedups) > out->half_width && (isnan(out->repeats) || fabs(out->speedups) > out->repeats);
+    out->apart = is_apart(out, n);
     return out->cells > 0;
 }

@@ -17,7 +17,7 @@ struct gpus_apart {
     double speedups; /* log: speedups of the second over those of the first, mean over cells and pairs; NaN: no pairs */
     double half_width; /* of that, 95% over the cells; NaN for fewer than two */
     double repeats;    /* log: how far speedups of one GPU's two measurements of a cell are apart, mean; NaN: none */
-    bool apart;        /* the interval excludes 0, and speedups are further apart than between repeats */
+    bool apart;        /* further than repeats, and the interval excludes 0; of one or two cells: plainly */
 };
 
 /* Devices in the order in which they appear; returns how many, at most `capacity`. `looks` is the array of

@@ -21,13 +21,13 @@ static void add(cJSON *looks, const char *device, const char *cell, bool again, 
     cJSON_AddItemToArray(looks, look);
 }
 
-/* Four cells on each; the second GPU takes `longer` times as long, and its speedups are `faster` times the first's,
- * give or take. A first measurement on the first GPU is apart by `repeats`. */
-static cJSON *make(double longer, double faster, double repeats)
+/* Cells on each; the second GPU takes `longer` times as long, and its speedups are `faster` times the first's, give or
+ * take. A first measurement on the first GPU is apart by `repeats`. */
+static cJSON *make_cells(int n, double longer, double faster, double repeats)
 {
     static const double scatter[] = {1.001, 0.999, 1.002, 0.998};
     cJSON *looks = cJSON_CreateArray();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < n; i++) {
         char cell[24];
         double base = 1000 * (i + 1);
         snprintf(cell, sizeof cell, "cell-%d", i);
@@ -36,6 +36,11 @@ static cJSON *make(double longer, double faster, double repeats)
         add(looks, "GPU-b", cell, true, (double[]){base * longer, 1.2 * base * longer * faster * scatter[i]});
     }
     return looks;
+}
+
+static cJSON *make(double longer, double faster, double repeats)
+{
+    return make_cells(4, longer, faster, repeats);
 }
 
 static void test_alike(void **state)
@@ -71,6 +76,26 @@ static void test_apart(void **state)
     cJSON_Delete(looks);
 }
 
+static bool is_apart(cJSON *looks)
+{
+    struct gpus_apart out;
+    bool compared = gpus_compare(looks, "GPU-a", "GPU-b", &out);
+    cJSON_Delete(looks);
+    assert_true(compared);
+    return out.apart;
+}
+
+/* One or two cells have no interval worth its name: a difference must be plain. */
+static void test_few_cells(void **state)
+{
+    (void)state;
+    assert_true(is_apart(make_cells(1, 1, 1.05, 1.003)));
+    assert_false(is_apart(make_cells(1, 1, 1.02, 1.001))); /* runs differ so much */
+    assert_false(is_apart(make_cells(1, 1, 1.05, 1.03)));  /* one GPU does */
+    assert_true(is_apart(make_cells(2, 1, 0.95, 1.003)));
+    assert_false(is_apart(make_cells(2, 1, 1.02, 1.003))); /* although the two agree by chance */
+}
+
 static void test_nothing_to_compare(void **state)
 {
     struct gpus_apart out;
@@ -93,6 +118,6 @@ static void test_nothing_to_compare(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_alike), cmocka_unit_test(test_apart),
-                                       cmocka_unit_test(test_nothing_to_compare)};
+                                       cmocka_unit_test(test_few_cells), cmocka_unit_test(test_nothing_to_compare)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
