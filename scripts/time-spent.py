@@ -2,11 +2,13 @@
 """Says where the time of a run went, from its journal.
 
     scripts/time-spent.py JOURNAL...
+    scripts/time-spent.py --against ONE SEVERAL
 
 For each journal (.gz too): the run's parts and what each worker did in them (time_spent of its last line),
 what the start of a worker took, the phases of its cells, the parts of measuring, GPU time in contenders'
 launches, the longest cells, and by the time of a cell's fastest launch what a block's milliseconds go to.
-Cells are given by worker where several measured.
+Cells are given by worker where several measured. --against: of one plan on one GPU and on several, what keeps
+them from being as many times as fast, in seconds of the run on several.
 """
 import collections
 import gzip
@@ -110,5 +112,59 @@ def say(path):
     say_longest(everything)
 
 
-for journal in sys.argv[1:]:
-    say(journal)
+def run_of(path):
+    """A journal as (cells, parts by name, seconds)."""
+    cells, spent = [], None
+    for kind, data in read(path):
+        if kind == "cell":
+            cells.append(data)
+        elif kind == "end":
+            spent = data["time_spent"]
+    return cells, {part["part"]: part for part in spent["parts"]}, spent["seconds"]
+
+
+def mean_of(part, state):
+    """Seconds of a part's workers in a state, on average."""
+    return sum(worker[state] for worker in part["workers"]) / len(part["workers"])
+
+
+def beyond_share(one, several):
+    """What several GPUs spend beyond their share of what one spends: how many they are, how many blocks more
+    they measured, and by cause the seconds of the run."""
+    (cells, parts, _), (others, spent, _) = one, several
+    gpus = len(spent["measure"]["workers"])
+    blocks = [sum(len(cell["order"].split()) for cell in some) for some in (cells, others)]
+    whole = [sum(sum(cell["phase_seconds"].values()) for cell in some) for some in (cells, others)]
+    measure = added(cells, "phase_seconds")["measure"]
+    more = measure * (blocks[1] / blocks[0] - 1) / gpus
+    watch = parts["watch"]["seconds"], spent["watch"]["seconds"]
+
+    def of(part, state):
+        return mean_of(spent[part], state) - mean_of(parts[part], state) / gpus
+
+    causes = {"start of workers": of("measure", "start"), "more blocks": more,
+              "cells but for that": (whole[1] - whole[0]) / gpus - more,
+              "cells measured by all, and between cells": of("measure", "work") - (whole[1] - whole[0]) / gpus,
+              "start of watching": of("watch", "start"), "watching": of("watch", "work")}
+    causes["end of watching"] = watch[1] - watch[0] / gpus - causes["start of watching"] - causes["watching"]
+    return gpus, blocks[1] - blocks[0], causes
+
+
+def say_against(first, second):
+    """Two journals of one plan."""
+    one, several = run_of(first), run_of(second)
+    gpus, blocks, causes = beyond_share(one, several)
+    beyond = several[2] - one[2] / gpus
+    print(f"{gpus} GPUs: {several[2]:.1f} s, one: {one[2]:.1f} s, {one[2] / several[2]:.2f} times as fast; "
+          f"{beyond:.1f} s beyond a share of {one[2] / gpus:.1f} s, {blocks:+d} blocks:")
+    causes["the rest"] = beyond - sum(causes.values())
+    for name, seconds in causes.items():
+        print(f"  {seconds:+.2f} s  {name}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--against"]:
+        say_against(*sys.argv[2:4])
+    else:
+        for journal in sys.argv[1:]:
+            say(journal)

@@ -4,13 +4,17 @@ noise, the red team.
 A function gives the lines of the block of its name. Relies on data.py."""
 import glob
 import gzip
+import importlib.util
 import json
+import math
 import os
 import re
 import statistics
+import textwrap
 
 from data import (ALONE, autotuning_us, cells_of, differences, GRIDS, LAYOUTS, lead, named, older_runs, percent,
-                  result_of, ROOT, ROW, run_pairs, SCALE, shape, table, time_us, timings_of, title)
+                  result_of, ROOT, ROW, run_pairs, SCALE, shape, strongest_baseline, table, time_us, timings_of,
+                  title)
 
 
 def time_spent(name):
@@ -38,6 +42,38 @@ def scale():
     rows.append(("offline, %d shapes" % cells, gpus, "%.1f s" % seconds, "-", "%.1f s" % start, "%.1f s" % work, "%.1f s" % watch))
     return table(("run", "GPUs", "whole", "times as fast as the first", "before the first cell", "in cells, each GPU",
                   "watching launches"), rows)
+
+
+def second_gpu(mode):
+    """How far speedups of cells that the second GPU measured are from one GPU's own, less what the first
+    one's are: the mean, and half its 95% interval."""
+    one, two = (cells_of("scale/%s-%s.jsonl.gz" % (name, mode)) for name in ("one", "two"))
+    known = {shape(c): math.log1p(strongest_baseline(c)["geomean"]) for c in one}
+    first, second = ([math.log1p(strongest_baseline(c)["geomean"]) - known[shape(c)] for c in two if c["env"] == gpu] for gpu in (0, 1))
+    error = math.sqrt(sum(statistics.variance(some) / len(some) for some in (first, second)))
+    return statistics.fmean(second) - statistics.fmean(first), 1.96 * error
+
+
+def scale_rest():
+    """Why two GPUs are not twice as fast as one, in prose."""
+    spec = importlib.util.spec_from_file_location("time_spent", "scripts/time-spent.py")
+    spent = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(spent)
+    one, two = (spent.run_of(os.path.join(ROOT, "scale/%s-offline.jsonl.gz" % name)) for name in ("one", "two"))
+    gpus, blocks, causes = spent.beyond_share(one, two)
+    text = ("Offline two GPUs take %.1f s longer than half of one GPU's time (`scripts/time-spent.py --against`). "
+            "%.1f s are %d more blocks, which differ from run to run: for equal numbers two GPUs are %.2f times as fast. "
+            "The rest is what two do as often as one, or at once: %.1f s start, %.1f s watch's start and end, "
+            "%.1f s first loads in each process, %.1f s cells that both measure. For 1.92 every run had to do with %.1f s less of it. "
+            "Speedups of the second GPU are %s ±%.2f off the first's offline and %s ±%.2f in server mode (strongest baseline).")
+    watching = causes["start of watching"] + causes["watching"] + causes["end of watching"]
+    numbers = (two[2] - one[2] / gpus, causes["more blocks"], blocks, one[2] / (two[2] - causes["more blocks"]),
+               causes["start of workers"], watching, causes["cells but for that"],
+               causes["cells measured by all, and between cells"], (1.92 * two[2] - one[2]) / 0.92)
+    for mode in ("offline", "server"):
+        apart, half = second_gpu(mode)
+        numbers += (percent(apart, 2), 100 * half)
+    return textwrap.wrap(text % numbers, 110)
 
 
 def runs():
