@@ -75,21 +75,27 @@ static void put_question(struct plugin_process *p, const struct mailbox_question
     atomic_store_explicit(&q->number, ++p->asked, memory_order_release);
 }
 
-void plugin_process_wake(struct plugin_process *p)
+static void say_hello(struct plugin_process *p)
 {
     const struct mailbox_question hello = {.hook = MAILBOX_HELLO};
+    put_question(p, &hello);
+    wait_for_answer(p);
+}
+
+void plugin_process_wake(struct plugin_process *p)
+{
     if (p->awake++ > 0)
         return;
     (void)sched_setaffinity(0, sizeof p->all->request.harness, &p->all->request.harness);
     kill(p->pid, SIGCONT);
-    put_question(p, &hello);
-    wait_for_answer(p);
+    say_hello(p);
 }
 
 void plugin_process_rest(struct plugin_process *p)
 {
     if (--p->awake > 0)
         return;
+    say_hello(p); /* who answers has blocked signals behind its last hook, and so runs no handler when it goes on */
     kill(p->pid, SIGSTOP);
     look_after(p, WUNTRACED);
     (void)sched_setaffinity(0, sizeof p->all->before, &p->all->before);

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -217,15 +218,31 @@ static uint32_t wait_for_question(struct server *s, uint32_t answered)
     return number;
 }
 
+/* A hook may have let its thread take signals that the worker blocks. Their handlers would run when the process goes on
+ * after a stop, ahead of the start stamp, and warm code and caches for the launch. Behind the answer, so in no time
+ * that counts. */
+static void block_signals_again(enum mailbox_hook hook, const sigset_t *at_start)
+{
+    if (hook != MAILBOX_HELLO && hook != MAILBOX_WATCH)
+        (void)pthread_sigmask(SIG_SETMASK, at_start, NULL);
+}
+
 _Noreturn void plugin_serve(struct plugin_mailbox *mailbox, bool alone, void (*enter)(void *context), void *context)
 {
     static struct server server; /* too large for a stack */
+    sigset_t at_start;
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &at_start);
     server = (struct server){.mailbox = mailbox, .enter = enter, .context = context, .alone = alone};
     for (uint32_t answered = 0;;) {
         answered = wait_for_question(&server, answered);
         void *state = (void *)(uintptr_t)mailbox->question.state;
-        mailbox->answer.status = run_hook(&server, &mailbox->question, &state);
-        mailbox->answer.state = (uint64_t)(uintptr_t)state;
+        enum mailbox_hook hook = (enum mailbox_hook)mailbox->question.hook;
+        int status = run_hook(&server, &mailbox->question, &state);
+        if (hook != MAILBOX_HELLO) { /* the answer to the hook before is still to be read */
+            mailbox->answer.status = status;
+            mailbox->answer.state = (uint64_t)(uintptr_t)state;
+        }
         atomic_store_explicit(&mailbox->answer.number, answered, memory_order_release);
+        block_signals_again(hook, &at_start);
     }
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What tasks of a cluster do on one GPU: of two shards the second says for whom it waits, and both come to one
 # result; one that may not wait ends with 75 and the other's name. And pictures for people: the roofline, and
-# NVTX ranges as a profiler gets them. Not yet run on a GPU.
+# NVTX ranges as a profiler gets them.
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/../e2e/e2e.inc.sh"

@@ -99,6 +99,17 @@ static int open_beside(void **state)
     return open_with(false);
 }
 
+/* As in a worker, which takes no signals. */
+static int open_without_signals(void **state)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = open_beside(state);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
 /* As where somebody else has all processors but one. */
 static int open_crowded(void **state)
 {
@@ -227,6 +238,21 @@ static void its_threads_stand_still_when_nothing_is_asked(void **unused)
     contender.ops->rest(&contender);
     assert_false(counts_on());
     contender.ops->teardown(&contender, state);
+}
+
+/* Not in the launch's own turn either way: what its handler does there it does on time that counts. */
+static void no_handler_runs_between_going_on_and_a_launch(void **unused)
+{
+    static const char *const deeds[] = {"takes", "later"};
+    char why[CUDAL2_WHY] = "";
+    (void)unused;
+    for (size_t i = 0; i < 2; i++) {
+        void *state = set_up(deeds[i]);
+        for (int launch = 0; launch < 200; launch++)
+            if (contender.ops->launch(&contender, state, 0, why) != CUDAL2_OK)
+                fail_msg("%s, launch %d: %s", deeds[i], launch, why);
+        contender.ops->teardown(&contender, state);
+    }
 }
 
 static bool is_in_memory(const void *page)
@@ -374,6 +400,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_setup_is_handed_stays_until_teardown, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_reason_is_one_line, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_threads_stand_still_when_nothing_is_asked, open_all, close_all),
+        cmocka_unit_test_setup_teardown(no_handler_runs_between_going_on_and_a_launch, open_without_signals, close_all),
         cmocka_unit_test_setup_teardown(it_watches_matrices_until_it_is_asked, open_beside, close_all),
         cmocka_unit_test_setup_teardown(who_waits_long_gives_way, open_crowded, close_all),
         cmocka_unit_test_setup_teardown(its_matrices_are_its_own, open_all, close_all),
