@@ -119,12 +119,18 @@ static void test_not_on_shared_cores(void **state)
     assert_int_equal(audits(), 2);
 }
 
-/* A device that is through is needed once more: what it got ahead is ended. */
+/* A device that is through is needed once more: what it got ahead is ended. Which device is up first is the system's
+ * choice; where it is not the one that falls off, nobody is called back, and the run is made again. */
 static void test_called_back(void **state)
 {
-    (void)state;
     give_cores();
     assert_int_equal(feed(1, "gpu=gone,harness@32=hold"), 0);
+    for (int again = 0; again < 100 && f.given_back == 0; again++) {
+        assert_int_equal(tear_down_feed(state), 0);
+        assert_int_equal(set_up_two(state), 0);
+        give_cores();
+        assert_int_equal(feed(1, "gpu=gone,harness@32=hold"), 0);
+    }
     assert_int_equal(f.given_back, 1);
     assert_int_equal(f.retired, 1);
     assert_string_equal(f.order, "32 ");
