@@ -111,14 +111,13 @@ static void compile_listed(const struct ahead *a, const struct precompile_list_r
 static void collect_chosen(struct ahead *a, const struct precompile_list_request *question,
                            const struct module_set *set, struct precompile_choices *out)
 {
-    const struct precompile_choices_request first = {question, set, &a->described, NULL};
     for (const struct chip *chip = a->chip; chip; chip = chip_next(chip)) {
-        struct precompile_choices_request request = first;
-        a->described.info = chip_info(chip);
-        request.ranker = ranker_open(&a->described.info, precompile_threads());
-        if (request.ranker)
+        a->described.info = chip_info(chip); /* the set's device too: its plans ask for the L2 */
+        struct ranker *ranker = ranker_open(&a->described.info, precompile_threads());
+        const struct precompile_choices_request request = {question, set, &a->described, ranker};
+        if (ranker)
             precompile_choices_collect(&request, out);
-        ranker_close(request.ranker);
+        ranker_close(ranker);
     }
     a->described.info = chip_info(a->chip);
 }

@@ -220,7 +220,7 @@ static uint32_t wait_for_question(struct server *s, uint32_t answered)
 
 /* A hook may have let its thread take signals that the worker blocks. Their handlers would run when the process goes on
  * after a stop, ahead of the start stamp, and warm code and caches for the launch. Behind the answer, so in no time
- * that counts. */
+ * that counts. Not behind what runs none of the plugin's code: a timed launch may be the next question. */
 static void block_signals_again(enum mailbox_hook hook, const sigset_t *at_start)
 {
     if (hook != MAILBOX_HELLO && hook != MAILBOX_WATCH)
