@@ -160,6 +160,48 @@ static int lazy_pool(void *state, size_t set, char *why)
     return kept ? honest_launch(state, set, why) : CUDAL2_NO_MEMORY;
 }
 
+/* Three aligned buffers of 1 MiB, which its teardown frees. Between them glibc keeps what it took for their alignment,
+ * at hand for small requests; so it finds no room for the next three and takes new memory: 3 MiB more after each cycle.
+ */
+#define BUFFERS 3
+#define BUFFER_BYTES (1u << 20)
+#define ALIGNMENT 1024
+
+struct buffered {
+    struct bad_state base; /* first */
+    void *buffers[BUFFERS];
+};
+
+static void buffered_teardown(void *state)
+{
+    struct buffered *b = state;
+    for (int i = 0; i < BUFFERS; i++)
+        free(b->buffers[i]);
+    free(b);
+}
+
+static int buffered_setup(const struct cudal2_setup *setup, void **state, char *why)
+{
+    struct buffered *b = calloc(1, sizeof *b);
+    void *honest = NULL;
+    if (!b || honest_setup(setup, &honest, why) != CUDAL2_OK) {
+        free(b);
+        return CUDAL2_NO_MEMORY;
+    }
+    b->base = *(struct bad_state *)honest;
+    free(honest);
+    for (int i = 0; i < BUFFERS; i++) {
+        b->buffers[i] = aligned_alloc(ALIGNMENT, BUFFER_BYTES);
+        if (!b->buffers[i]) {
+            buffered_teardown(b);
+            return CUDAL2_NO_MEMORY;
+        }
+        memset(b->buffers[i], 0, BUFFER_BYTES);
+    }
+    *state = b;
+    return CUDAL2_OK;
+}
+
 /* C holds rubbish first: it is the contender's to write. */
 static int scratch_in_c(void *state, size_t set, char *why)
 {
@@ -254,6 +296,7 @@ static const struct redteam_row rows[] = {
     {"padded", .setup = own_setup, .launch = padded, .teardown = own_teardown},
     {"split-k", .setup = own_setup, .launch = split_k, .teardown = own_teardown},
     {"restless", .launch = restless},
+    {"aligned-buffers", .setup = buffered_setup, .teardown = buffered_teardown},
     {"slow-start", .launch = slow_start},
 };
 REDTEAM_PLUGIN(rows)

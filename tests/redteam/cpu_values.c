@@ -119,13 +119,23 @@ static int nudge_b(void *state, size_t set, char *why)
     return status;
 }
 
-static int leak(void *state, size_t set, char *why)
+static void lose(size_t bytes)
 {
-    const size_t bytes = 4u << 20;
     volatile char *lost = malloc(bytes);
     for (size_t i = 0; lost && i < bytes; i += 4096)
         lost[i] = 1;
+}
+
+static int leak(void *state, size_t set, char *why)
+{
+    lose(4u << 20);
     return honest_launch(state, set, why);
+}
+
+static int leaking_setup(const struct cudal2_setup *setup, void **state, char *why)
+{
+    lose(2u << 20);
+    return honest_setup(setup, state, why);
 }
 
 static const struct redteam_row rows[] = {
@@ -140,5 +150,6 @@ static const struct redteam_row rows[] = {
     {"zero-a", .launch = zero_a},
     {"nudge-b", .launch = nudge_b},
     {"leak", .launch = leak},
+    {"leaks-each-setup", .setup = leaking_setup},
 };
 REDTEAM_PLUGIN(rows)
