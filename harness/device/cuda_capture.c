@@ -124,18 +124,56 @@ static int refuse(struct cuda_device *c, struct device_segment *s, const char *r
  * hundreds of kernels for a launch. */
 #define HELD_MOST 256u
 
+/* The note of this work, or NULL. */
+static const void **note_of(struct cuda_device *c, const struct device_segment *s)
+{
+    for (size_t i = 0; i < CUDA_PROGRAMMATIC_MOST && s->has_work; i++)
+        if (c->programmatic[i] == s->work.context)
+            return &c->programmatic[i];
+    return NULL;
+}
+
+/* The next capture of this work begins with marks, or without. The oldest note makes room. */
+static void note_edges(struct cuda_device *c, const struct device_segment *s, bool any)
+{
+    const void **note = note_of(c, s);
+    if (any && !note && s->has_work)
+        c->programmatic[c->noted++ % CUDA_PROGRAMMATIC_MOST] = s->work.context;
+    else if (!any && note)
+        *note = NULL;
+}
+
 /* Captures with the end of each launch marked, and makes full dependencies of what may not stay. */
 static int capture_marked(struct cuda_device *c, struct device_segment *s, struct error *err)
 {
-    size_t early = 0;
+    struct launch_edges found = {false, 0};
     s->marks = launch_marks_new();
     int rc = s->marks ? capture(c, s, err) : error_set(err, EXIT_CODE_INTERNAL, "no memory for a capture");
     if (rc == 0)
-        rc = launch_marks_apply(s->marks, c, s->graph, s->shape.overlap, &early, err);
+        rc = launch_marks_apply(s->marks, c, s, &found, err);
     launch_marks_free(s->marks);
     s->marks = NULL;
-    s->early |= early > 0;
+    s->early |= found.between > 0;
+    if (rc == 0)
+        note_edges(c, s, found.any);
     return rc;
+}
+
+/* Marks are a question to the driver behind each launch. Most graphs have no programmatic edge, which one question
+ * tells: they are captured without. One that has them is captured once more, with marks; the edges of the graph that is
+ * timed have been read in either case. */
+static int capture_judged(struct cuda_device *c, struct device_segment *s, struct error *err)
+{
+    bool any = true;
+    int rc = 0;
+    if (!note_of(c, s)) {
+        rc = capture(c, s, err);
+        if (rc == 0)
+            rc = launch_edges_programmatic(c, s->graph, &any, err);
+        if (rc == 0 && any)
+            drop_graph(c, s);
+    }
+    return rc == 0 && any ? capture_marked(c, s, err) : rc;
 }
 
 static int replay_first(struct cuda_device *c, struct device_segment *s, struct error *err)
@@ -153,7 +191,7 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
     size_t launches = (size_t)device_shape_untimed(&s->shape) + s->shape.launches;
     bool asks = !s->shape.overlap || !s->shape.loaded || ++c->captures % EDGES_EVERY == 0;
     *captured = false;
-    int rc = asks ? capture_marked(c, s, err) : capture(c, s, err);
+    int rc = asks ? capture_judged(c, s, err) : capture(c, s, err);
     if (rc == EXIT_CODE_UNAVAILABLE)
         return rc;
     if (rc != 0) {

@@ -46,7 +46,8 @@ struct kernel_slot {
 };
 
 #define N_LIMITS 3
-#define KEPT_FENCES 3     /* a problem has three matrices */
+#define KEPT_FENCES 3 /* a problem has three matrices */
+#define CUDA_PROGRAMMATIC_MOST 32
 #define KERNEL_VARIANTS 6 /* dtype * 2 + layout */
 
 /* Host memory that a spinning kernel reads and writes, and what a held stream waits for. */
@@ -65,7 +66,10 @@ struct cuda_device {
     char kernel_directory[1024];
     struct kernel_slot kernels[KERNEL_COUNT][KERNEL_VARIANTS];
     struct signals *signals;
-    unsigned captures;   /* of work that is loaded and may overlap */
+    unsigned captures; /* of work that is loaded and may overlap */
+    /* Contexts of work whose latest graph had programmatic edges; `noted` counts those that were put there. */
+    const void *programmatic[CUDA_PROGRAMMATIC_MOST];
+    unsigned noted;
     bool alone;          /* what is launched now must not begin before what is ahead of it has ended */
     unsigned withheld;   /* launches that were to, since the segment's first one */
     uint32_t hold_count; /* how often the stream was held; signals->handed_over follows it */
@@ -206,10 +210,17 @@ struct launch_marks *launch_marks_new(void);
 void launch_marks_free(struct launch_marks *marks);
 /* Under capture, behind each launch or event: what is new in the stream is the next part. */
 int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, struct error *err);
-/* Counts the edges between parts over which work may begin before what is ahead of it has ended; where they are not to
- * stay they become full dependencies. A graph of an older driver has none that can be seen. */
-int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, cu_graph graph, bool stay,
-                       size_t *early, struct error *err);
+/* Whether work of this graph may begin before what is ahead of it has ended, inside a launch or between two. A graph of
+ * an older driver has no such edges that can be seen. */
+int launch_edges_programmatic(struct cuda_device *c, cu_graph graph, bool *any, struct error *err);
+/* What was found of such edges. */
+struct launch_edges {
+    bool any;       /* inside launches or between them */
+    size_t between; /* parts */
+};
+/* Counts them; those between parts become full dependencies where they are not to stay. */
+int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, const struct device_segment *s,
+                       struct launch_edges *out, struct error *err);
 
 /* cuda_graph_work.c */
 int cuda_graph_work(struct device *d, const struct device_work *work, struct device_work *out, struct error *err);

@@ -233,21 +233,34 @@ static int make_full(const struct web *w, size_t n, const struct driver *cu, cu_
     return rc;
 }
 
-int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, cu_graph graph, bool stay,
-                       size_t *early, struct error *err)
+int launch_edges_programmatic(struct cuda_device *c, cu_graph graph, bool *any, struct error *err)
+{
+    struct web w;
+    *any = false;
+    if (!c->driver.graph_edges)
+        return 0;
+    int rc = read_edges(&w, &c->driver, graph, err);
+    *any = rc == 0 && has_programmatic(&w);
+    web_free(&w);
+    return rc;
+}
+
+int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, const struct device_segment *s,
+                       struct launch_edges *out, struct error *err)
 {
     const struct driver *cu = &c->driver;
     struct web w;
-    *early = 0;
+    *out = (struct launch_edges){false, 0};
     if (!cu->graph_edges)
         return 0;
-    int rc = read_edges(&w, cu, graph, err);
-    if (rc == 0 && has_programmatic(&w)) {
+    int rc = read_edges(&w, cu, s->graph, err);
+    out->any = rc == 0 && has_programmatic(&w);
+    if (out->any) {
         rc = divide(&w, marks, err);
         if (rc == 0)
-            *early = keep_between(&w);
-        if (rc == 0 && *early > 0 && !stay)
-            rc = make_full(&w, *early, cu, graph, err);
+            out->between = keep_between(&w);
+        if (rc == 0 && out->between > 0 && !s->shape.overlap)
+            rc = make_full(&w, out->between, cu, s->graph, err);
     }
     web_free(&w);
     return rc;

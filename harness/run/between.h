@@ -10,9 +10,9 @@
 #include "run/devices.h"
 
 #define BETWEEN_CELLS 4
-/* A run of so many cells has one, and one more for each BETWEEN_EVERY: about a hundredth of its time with two GPUs. */
+/* A run of so many cells has one, and one more for each BETWEEN_EVERY: under a hundredth of its time with two. */
 #define BETWEEN_LEAST 40
-#define BETWEEN_EVERY 200
+#define BETWEEN_EVERY 250
 
 struct between {
     size_t cells[BETWEEN_CELLS], n; /* of the plan */

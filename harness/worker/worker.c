@@ -260,7 +260,8 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         .n_refused = start->n_refused,
         .processes = w->sandbox.processes,
     };
-    if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
+    /* Who watches is told the variants, and needs no table. */
+    if ((!start->audit && open_tuned(w, start, err)) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
     plugin_sandbox_note(&w->sandbox, &w->confinement);
     caches_believe(&w->confinement);
@@ -480,12 +481,10 @@ int worker_main(char *const arguments[])
         send_fatal(w, &err);
         _exit(code); /* closing a lost device or its libraries may hang or crash and helps nobody */
     }
+    if (w->watcher) /* all is told, and the run waits for its end: the system is quicker than libraries that clean up */
+        _exit(0);
     forget_start(w);
     plugin_sandbox_close(&w->sandbox);
-    if (w->device)
-        audit_memory_free(&w->kept, w->device);
-    if (w->watcher) /* while the context that it records is there */
-        w->watcher->close(w->watcher);
     if (w->device)
         w->device->ops->close(w->device);
     host_threads_end(&w->threads);

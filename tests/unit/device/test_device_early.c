@@ -150,6 +150,38 @@ static void edges_that_do_not_change_refuse_the_graph(void **state)
     make(&(struct work){1, 1, true}, false, RUNG_GRAPH);
 }
 
+/* How often a segment of this work is captured, and how many launches are marked. */
+static void expect_captures(const struct work *asked, int captures, int marks)
+{
+    static struct work w; /* of one place: work is known again by that */
+    const struct device_work work = {launch, &w, 0};
+    const struct device_shape four = {.launches = 4, .primers = 2, .n_sets = 1};
+    struct device_segment *s;
+    struct error err;
+    w = *asked;
+    mock.captures = mock.capture_infos = 0;
+    assert_int_equal(d->ops->prepare(d, &work, &four, RUNG_GRAPH, &s, &err), 0);
+    for (size_t i = 0; i < s->graph->n; i++)
+        assert_false(s->graph->ops[i].programmatic && asked->kernels == 1);
+    d->ops->release_segment(d, s);
+    assert_int_equal(mock.captures, captures);
+    assert_int_equal(mock.capture_infos, marks);
+    assert_int_equal(mock.live_graphs, 0);
+}
+
+/* Others are captured once, and the driver is asked once. Who changes his mind is found out all the same. */
+static void launches_are_marked_where_some_may_overlap(void **state)
+{
+    (void)state;
+    expect_captures(&(struct work){1, 0, true}, 1, 0);
+    expect_captures(&(struct work){1, 0, true}, 1, 0);
+    expect_captures(&(struct work){1, 1, true}, 2, 6);
+    expect_captures(&(struct work){1, 1, true}, 1, 6);
+    expect_captures(&(struct work){2, 2, true}, 1, 6); /* inside a launch */
+    expect_captures(&(struct work){1, 0, true}, 1, 6);
+    expect_captures(&(struct work){1, 0, true}, 1, 0);
+}
+
 static void an_older_driver_has_none(void **state)
 {
     (void)state;
@@ -164,9 +196,13 @@ int main(void)
 {
     char cache[] = "/tmp/cudal2-test-early-XXXXXX";
     const struct CMUnitTest tests[] = {
-        ON_MOCK(overlap_that_is_asked_for_stays),           ON_MOCK(a_row_stands_beside_launches_alone),
-        ON_MOCK(a_strangers_launches_are_kept_apart),       ON_MOCK(the_harness_launches_one_after_the_other),
-        ON_MOCK(edges_that_do_not_change_refuse_the_graph), ON_MOCK(an_older_driver_has_none),
+        ON_MOCK(overlap_that_is_asked_for_stays),
+        ON_MOCK(a_row_stands_beside_launches_alone),
+        ON_MOCK(a_strangers_launches_are_kept_apart),
+        ON_MOCK(the_harness_launches_one_after_the_other),
+        ON_MOCK(edges_that_do_not_change_refuse_the_graph),
+        ON_MOCK(an_older_driver_has_none),
+        ON_MOCK(launches_are_marked_where_some_may_overlap),
     };
     if (!mock_environment(cache))
         return 77;
