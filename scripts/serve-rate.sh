@@ -4,8 +4,9 @@
 # ('"kernel":"multistage","parameters":{"BM":128}'); MORE: further members (',"screen":1'). Each @JOB@ in them
 # is the job's number: a source that has one is compiled anew for each job. $VARY: words for @VARY@ in them,
 # one job of each problem for each word, as a generator tries several candidates on a problem. $DEVICE (cpu),
-# $SIDES (64x64) and $STEP (8) of K choose device and problems. Prints one line, and the first failure; exit
-# 1: not all were ok. A second line has the means of `spent`, the first job left out. Needs curl.
+# $SIDES (64x64) and $STEP (8) of K choose device and problems; $EFFORT: how exactly each is measured. Prints
+# the rate, the device's busy share and the middle half-width of the ratios, and the first failure; exit 1:
+# not all were ok. A second line has the means of `spent`, the first job left out. Needs curl.
 # docs/lab/serve-details.md has what it printed.
 set -euo pipefail
 program=${1:?usage: scripts/serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]} jobs=${2:-20} candidate=${3:-blocked} more=${4:-}
@@ -24,7 +25,7 @@ list=
 read -ra vary <<<"${VARY:-none}"
 for i in $(seq "$jobs"); do
     problem=$(((i - 1) / ${#vary[@]} + 1))
-    members="$candidate,\"problem\":\"${SIDES:-64x64}x$((${STEP:-8} * (problem + 7)))\",\"half_width\":0.5,\"seconds\":0.1$more"
+    members="$candidate,\"problem\":\"${SIDES:-64x64}x$((${STEP:-8} * (problem + 7)))\",${EFFORT:-\"half_width\":0.5,\"seconds\":0.1}$more"
     members=${members//@VARY@/${vary[(i - 1) % ${#vary[@]}]}}
     list+=${list:+,}"{${members//@JOB@/$i}}"
 done
@@ -34,8 +35,10 @@ curl -s "$url/v1/jobs" -H 'Content-Type: application/json' -d "@$work/batch" >"$
 ids=$(grep -o '"id":"[0-9a-f]*"' "$work/taken" | cut -d'"' -f4) || { head -c 400 "$work/taken" >&2; exit 1; }
 ok=0
 : >"$work/spent"
+: >"$work/widths"
 for id in $ids; do
     until curl -sf "$url/v1/jobs/$id?wait=60" >"$work/outcome" && grep -q '"state":"done"' "$work/outcome"; do :; done
+    sed -n 's/.*"ratio_low":\([0-9.e-]*\),"ratio_high":\([0-9.e-]*\),.*/\1 \2/p' "$work/outcome" >>"$work/widths"
     { grep -o '"spent":{[^}]*}' "$work/outcome" | sed 's/"spent":{//; s/{/0,/; s/[}"]//g'; } >>"$work/spent" || true
     if grep -q '"verdict":"ok"' "$work/outcome"; then
         ok=$((ok + 1))
@@ -44,8 +47,12 @@ for id in $ids; do
     fi
 done
 ns=$(($(date +%s%N) - began))
-awk -v n="$jobs" -v ok="$ok" -v s="$((ns / 1000000))" \
-    'BEGIN { printf "%d jobs, %d ok: %.3f s each, %.0f an hour\n", n, ok, s / 1000 / n, 3600000 * n / s }'
+width=$(awk '$1 > 0 { printf "%.3f\n", 50 * log($2 / $1) }' "$work/widths" | sort -g | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }')
+busy=$(sed 's/.*busy:\([0-9.e-]*\).*/\1/' "$work/spent" | awk -v ms="$((ns / 1000000))" '{ s += $1 } END { printf "%.1f", 100000 * s / ms }')
+awk -v n="$jobs" -v ok="$ok" -v s="$((ns / 1000000))" -v busy="$busy" -v width="${width:-?}" 'BEGIN {
+    printf "%d jobs, %d ok: %.3f s each, %.0f an hour; ", n, ok, s / 1000 / n, 3600000 * n / s
+    printf "busy with contenders %s%%, half-width %s%%\n", busy, width
+}'
 tr ',' '\n' <"$work/spent" | awk -F: -v n="$jobs" -v ms="$((ns / 1000000))" '
     $1 == "queue" { job++; of = ""; next }
     $1 == "parts" { of = "parts/"; next }

@@ -28,8 +28,13 @@
 /* A quick look: so wide an interval is enough, and so much time. */
 #define SCREEN_HALF_WIDTH 0.05
 #define SCREEN_SECONDS 0.25
-/* However little time: with fewer groups there is no interval, or none that says anything. */
-#define LEAST_BLOCKS 8
+/* The stop rule of configs/grid.json (docs/method.md, section 5). A GPU's group is one block, on matrices of its own; a
+ * CPU, where filling them takes longer than timing, has two in each. */
+#define GROUP_ON_CUDA 1
+#define GROUP_ON_CPU 2
+#define FIRST_LOOK 8 /* blocks, and the least however little time: fewer have no interval that says anything */
+#define LOOK_EVERY 2
+#define MOST_BLOCKS 512
 /* What a run takes beside measuring: workers that start, and that are replaced. */
 #define OVERHEAD_SECONDS 300.0
 
@@ -46,6 +51,7 @@ int evaluate_candidate(const struct evaluation *e, char out[PATH_MAX], struct er
 struct effort {
     double half_width, seconds;
     bool watch; /* launches, by a second worker when all is timed */
+    bool on_cuda;
 };
 
 static bool put_list(cJSON *object, const char *key, const char *only)
@@ -79,7 +85,11 @@ static bool put_rules(cJSON *object, const struct effort *effort, enum mode mode
     cJSON *stop = cJSON_AddObjectToObject(object, "stop"), *limits = cJSON_AddObjectToObject(object, "limits");
     json_put_number(stop, mode == MODE_OFFLINE ? "offline_half_width" : "server_half_width", effort->half_width);
     json_put_number(stop, "max_cell_seconds", effort->seconds);
-    json_put_number(stop, "least_blocks", LEAST_BLOCKS);
+    json_put_number(stop, "group_blocks", effort->on_cuda ? GROUP_ON_CUDA : GROUP_ON_CPU);
+    json_put_number(stop, "min_blocks", FIRST_LOOK);
+    json_put_number(stop, "least_blocks", FIRST_LOOK);
+    json_put_number(stop, "look_every", LOOK_EVERY);
+    json_put_number(stop, "max_blocks", MOST_BLOCKS);
     json_put_number(limits, "setup_seconds", SETUP_SECONDS);
     json_put_number(limits, "verify_seconds", VERIFY_SECONDS);
     json_put_number(limits, "launch_seconds", LAUNCH_SECONDS);
@@ -214,7 +224,8 @@ static int find_paths(const struct evaluation *e, struct job_paths *out, struct 
 /* Of a quick look, what is not promising is the outcome; anything else is measured again in full. */
 static int look_first(const struct evaluation *e, const struct job_paths *at, cJSON **outcome, struct error *err)
 {
-    const struct effort quick = {SCREEN_HALF_WIDTH, SCREEN_SECONDS, e->submission->kind != CANDIDATE_KERNEL};
+    const struct effort quick = {SCREEN_HALF_WIDTH, SCREEN_SECONDS, e->submission->kind != CANDIDATE_KERNEL,
+                                 e->devices->on_cuda};
     int code = run_once(e, &quick, at, outcome, err);
     if (code)
         return code;
@@ -232,7 +243,7 @@ static int look_first(const struct evaluation *e, const struct job_paths *at, cJ
 static int evaluate_once(const struct evaluation *e, cJSON **outcome, struct error *err)
 {
     const struct effort full = {e->submission->half_width, e->submission->seconds,
-                                e->watch || e->submission->kind != CANDIDATE_KERNEL};
+                                e->watch || e->submission->kind != CANDIDATE_KERNEL, e->devices->on_cuda};
     struct job_paths *at = calloc(1, sizeof *at);
     *outcome = NULL;
     int code = at ? find_paths(e, at, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");

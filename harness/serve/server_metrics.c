@@ -64,6 +64,7 @@ static void add_all(struct text *out, const struct server *s)
     add_metric(out, "jobs_done", "gauge", (double)s->jobs.n_done);
     add_metric(out, "devices", "gauge", s->options.devices->count);
     add_metric(out, "measuring_seconds_total", "counter", c->measuring_seconds);
+    add_metric(out, "busy_seconds_total", "counter", c->busy_seconds);
     add_metric(out, "compiling_seconds_total", "counter", c->compiling_seconds);
     add_metric(out, "streams", "gauge", (double)c->streams);
     add_metric(out, "draining", "gauge", s->draining);

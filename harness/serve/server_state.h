@@ -23,6 +23,7 @@ struct server_counts {
     uint64_t submitted, repeated, refused;
     long streams; /* of events, that are open */
     double measuring_seconds, compiling_seconds;
+    double busy_seconds; /* of measuring, with contenders' launches */
     uint64_t outcomes[VERDICT_COUNT];
 };
 

@@ -195,6 +195,7 @@ static void measure_job(struct server *s, struct job *job, const struct duty *du
     int failed = try_job(s, &e, &outcome, &err);
     pthread_mutex_lock(&s->lock);
     s->counts.measuring_seconds += (double)(clock_now_ns() - began) * 1e-9;
+    s->counts.busy_seconds += spent.busy;
     if (failed) {
         postpone(s, job, JOB_READY, &err);
         return;

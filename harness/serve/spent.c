@@ -16,6 +16,7 @@ void spent_add_cell(void *context, const struct cell_record *record, size_t done
         spent->phases[i] += record->phase_seconds[i];
     for (int i = 0; i < PART_COUNT; i++)
         spent->parts[i] += record->part_seconds[i];
+    spent->busy += record->busy_seconds;
 }
 
 /* Of the first worker: a job has one device. */
@@ -58,6 +59,7 @@ cJSON *spent_tree(const struct spent *spent, double queue, double compile, doubl
     }
     tree_put_number(&t, "watch", round_to(spent->watch, 1e3));
     tree_put_number(&t, "rest", round_to(rest > 0 ? rest : 0, 1e3));
+    tree_put_number(&t, "busy", round_to(spent->busy, 1e3));
     tree_put(&t, "parts", parts_tree(spent));
     return tree_finish(&t);
 }

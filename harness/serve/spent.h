@@ -11,6 +11,7 @@
 struct spent {
     double start; /* of workers, warm ones included */
     double watch; /* by second workers, under CUPTI */
+    double busy;  /* of all these, the device with contenders' launches (record.busy_seconds) */
     double phases[PHASE_COUNT], parts[PART_COUNT];
 };
 

@@ -70,11 +70,14 @@ verdict "$([ "$worker" = new ]; echo $?)" "and none is left for the next job" "w
 sleep 15
 timeout 120 "$bench" run --shape 512x512x512 --device cuda:0 --mode offline --accumulate f32 --baselines cublas --candidate "$kernels/skeleton.json" --kernels "$kernels" --quiet --output "$work/by-hand.json" >"$work/by-hand" 2>&1
 verdict $? "a worker without jobs frees the GPU" "$(tail -1 "$work/by-hand")"
-rate() { # rate WHAT MEMBERS: prints rewards an hour
+rate() { # rate WHAT JOBS MEMBERS: prints rewards an hour
     local line
-    line=$(DEVICE=cuda:0 SIDES=1024x1024 STEP=64 timeout 300 "$root/scripts/serve-rate.sh" "$bench" 60 "$2")
+    line=$(DEVICE=cuda:0 SIDES=1024x1024 STEP=64 timeout 300 "$root/scripts/serve-rate.sh" "$bench" "$2" "$3")
     verdict $? "rewards of $1" "$line"
 }
-rate "parameters" '"kernel":"multistage","parameters":{}'
-rate "source, each compiled anew" "\"source\":\"// job @JOB@\\n$source\",\"manifest\":$manifest"
+lines='128,"BN":128 64,"BN":128 128,"BN":64 64,"BN":64 128,"BN":256 256,"BN":128'
+rate "parameters" 200 '"kernel":"multistage","parameters":{}'
+VARY=$lines rate "six lines of parameters on each problem" 240 '"kernel":"multistage","parameters":{"BM":@VARY@}'
+EFFORT='"half_width":0.005,"seconds":2' VARY=$lines rate "the same, to 0.5%" 120 '"kernel":"multistage","parameters":{"BM":@VARY@}'
+rate "source, each compiled anew" 60 "\"source\":\"// job @JOB@\\n$source\",\"manifest\":$manifest"
 [ "$failures" -eq 0 ]

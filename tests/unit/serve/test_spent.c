@@ -31,6 +31,7 @@ static void sums(void **state)
     record->phase_seconds[PHASE_VERIFY] = 0.25;
     record->phase_seconds[PHASE_MEASURE] = 1;
     record->part_seconds[0] = 0.125;
+    record->busy_seconds = 0.375;
     spent_add_cell(&spent, record, 1, 0);
     spent_add_cell(&spent, record, 2, 0);
     record_free(record);
@@ -46,6 +47,7 @@ static void sums(void **state)
     is(tree, "tune", 0);
     is(tree, "watch", 2);
     is(tree, "rest", 0.5);
+    is(tree, "busy", 0.75);
     is(tree_member(tree, "parts"), part_names[0], 0.25);
     cJSON_Delete(tree);
     tree = spent_tree(&spent, 0, 0, 1); /* rounded up elsewhere: no less than nothing */

@@ -179,6 +179,30 @@ static void watched_or_not(void **state)
     cJSON_Delete(outcome);
 }
 
+/* The rule of the grid, whose intervals are known to hold; matrices of its own for each block are a GPU's alone. */
+static void the_stop_rule(void **state)
+{
+    static const struct devices kinds[] = {{.count = 1, .on_cuda = true, .spec = {"cuda:0"}},
+                                           {.count = 1, .spec = {"cpu"}}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct evaluation e = evaluation_of(false);
+        struct error err = {0};
+        char *journal = NULL;
+        cJSON *outcome = NULL;
+        e.devices = &kinds[i];
+        setenv("CUDAL2_FAKE_KIND", i == 0 ? "cuda" : "cpu", 1);
+        if (evaluate(&e, &outcome, &err) || store_get(e.store, e.id, STORE_JOURNAL, &journal, &err))
+            fail_msg("%s", err.text);
+        assert_non_null(strstr(journal, "\"min_blocks\":8,\"look_every\":2,\"max_blocks\":512"));
+        assert_non_null(strstr(journal, "\"least_blocks\":8"));
+        assert_non_null(strstr(journal, i == 0 ? "\"group_blocks\":1" : "\"group_blocks\":2"));
+        cJSON_Delete(outcome);
+        free(journal);
+    }
+    setenv("CUDAL2_FAKE_KIND", "cuda", 1);
+}
+
 /* The watch is told apart from measuring, and no result is written beside the journal. */
 static void where_the_time_goes(void **state)
 {
@@ -324,6 +348,7 @@ int main(int argc, char **argv)
         TEST(other_candidates_have_no_key),
         TEST(a_list_of_lines),
         TEST(watched_or_not),
+        TEST(the_stop_rule),
         TEST(where_the_time_goes),
         TEST(source_is_watched_in_every_job),
         TEST(what_is_seen_decides),
