@@ -19,7 +19,7 @@ ALONE = "grid-f32"
 ALONE_RUNS = (ALONE, "../h100/alone-f32", "../h100/fifth-offline-f32")  # the last two of 200 shapes, on two hosts
 SCALE = (("offline", "one-offline"), ("offline", "two-offline"), ("server", "one-server"), ("server", "two-server"),
          ("older, offline", "off1"), ("older, offline", "off4"), ("older, server", "srv1"), ("older, server", "srv4"))
-GRIDS = (ALONE, "grid-f32-server", "grid-f16", "../h100/server-f16")  # launches alone
+GRIDS = (ALONE, "grid-f32-server", "../h100/grid-f16", "../h100/server-f16")  # launches alone
 ROW = "offline-f32"  # launches that may overlap
 BASELINES = ("torch.matmul", "cublas-max", "cublaslt-heuristic-max", "cublaslt-autotuning-max")
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")

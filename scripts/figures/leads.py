@@ -125,22 +125,19 @@ def against():
     return table(("over", "shapes", "geometric mean", "median", "ahead"), rows)
 
 
-def fastest_us(cell):
-    """Of all baselines of a cell, by their medians."""
-    return min(time_us(cell, name) for name in cell["contenders"] if not name.startswith("cudal2"))
-
-
 def fp16_against_fp32():
-    """The lead with fp16 sums over baselines that may also sum in fp32: those of that sitting's fp32 grid."""
+    """The lead with fp16 sums over baselines that sum in fp16 alone, and over those that may also sum in
+    fp32, which the same run raced."""
     rows = []
-    for what, time_of in (("cublaslt-autotuning", autotuning_us), ("any baseline", fastest_us)):
-        narrow, wide = ({shape(c): c for c in cells_of(run)} for run in ("grid-f16", "grid-f32"))
-        both = [s for s in narrow if s in wide]
-        for sums, leads in (("fp16", [time_of(narrow[s]) for s in both]),
-                            ("fp16 or fp32", [min(time_of(narrow[s]), time_of(wide[s])) for s in both])):
-            ratios = {s: t / min(time_us(narrow[s], "cudal2-" + x) for x in LAYOUTS) for s, t in zip(both, leads)}
+    for what, begins in (("cublaslt-autotuning", "cublaslt-autotuning-"), ("any baseline", "")):
+        for sums, others in (("fp16", ("32f",)), ("fp16 or fp32", ())):
+            ratios = {}
+            for cell in cells_of("../h100/grid-f16"):
+                names = [n for n in cell["contenders"] if n.startswith(begins) and not n.startswith("cudal2") and not any(x in n for x in others)]
+                ours = min(time_us(cell, "cudal2-" + x) for x in LAYOUTS)
+                ratios[shape(cell)] = min(time_us(cell, n) for n in names) / ours
             worst = min(ratios, key=ratios.get)
-            rows.append((what, sums, len(both), percent(statistics.geometric_mean(ratios.values()) - 1),
+            rows.append((what, sums, len(ratios), percent(statistics.geometric_mean(ratios.values()) - 1),
                          sum(r > 1 for r in ratios.values()), "%s (%s)" % (percent(ratios[worst] - 1), worst)))
     return table(("the fastest of", "sums in", "shapes", "geometric mean", "ahead", "worst"), rows)
 
@@ -210,7 +207,7 @@ def launch_path():
         adds = [statistics.median(time_us(c, name, "event") - time_us(c, name) for c in short)
                 for name in ("cublaslt-autotuning-nn", "cudal2-nn")]
         equal = [percent(summary(run, "event", "cublaslt-autotuning-" + layout, "cudal2-" + layout, "equal_path")["mean"]) for layout in LAYOUTS]
-        empty = statistics.median(c["null_graph"]["median_ns"] / 1e3 for c in cells)
+        empty = statistics.median(c["null_graph"]["median_ns"] / 1e3 for c in cells if c["null_graph"]["median_ns"])
         rows.append((title(run), percent(summary(run, "event", BASELINES[-1])["mean"]), " and ".join(equal),
                      "%.1f and %.1f us" % tuple(adds), "%.1f us" % empty))
     return table(("accumulate, mode", "event lead", "both as a graph of one (NN and TN)",

@@ -25,7 +25,7 @@ GRID = "results/h200/grid-f32/journal.jsonl.gz"
 # Runs whose end says when their first cell began, of the program of 06f518ae.
 RUNS = ("h200/scale/one-offline.jsonl.gz", "h200/scale/one-server.jsonl.gz", "h200/scale/two-offline.jsonl.gz",
         "h200/scale/two-server.jsonl.gz", "h200/grid-f32/journal.jsonl.gz", "h200/grid-f32-server/journal.jsonl.gz",
-        "h200/grid-f16/journal.jsonl.gz")
+        "h100/grid-f16/journal.jsonl.gz")
 SPEED_SD = 0.01  # of a GPU's time
 SLOW_SHARE, SLOW_TIMES = 0.005, 1.25  # stragglers
 FAILURE_HOURS = 50000.0  # GPU hours to a failure (419 in 54 days of 16384 GPUs: Llama 3)
