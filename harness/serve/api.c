@@ -128,6 +128,11 @@ static void post_jobs(struct server *server, const struct api_request *request, 
     cJSON_Delete(tree);
 }
 
+struct server_wait api_wait(const struct api_request *request, double seconds)
+{
+    return (struct server_wait){.seconds = seconds, .gone = request->gone, .context = request->connection};
+}
+
 static double wait_of(const struct api_request *request)
 {
     double seconds = request->wait ? strtod(request->wait, NULL) : 0;
@@ -138,7 +143,8 @@ static void get_job(struct server *server, const struct api_request *request, co
 {
     struct server_view view;
     struct error err;
-    int status = server_look(server, request->client, id, wait_of(request), &view, &err);
+    const struct server_wait wait = api_wait(request, wait_of(request));
+    int status = server_watch(server, request->client, id, &wait, &view, &err);
     if (status == 200)
         api_answer(200, view_tree(&view), out);
     else

@@ -16,6 +16,8 @@ struct api_request {
     const char *wait;          /* value of ?wait=, or NULL */
     const char *body;          /* NUL-terminated */
     size_t length;
+    bool (*gone)(const void *connection); /* the client has left; NULL: nobody can tell */
+    const void *connection;
 };
 
 struct api_reply {
@@ -31,6 +33,9 @@ void api_reply_free(struct api_reply *reply);
 
 /* The request's body as JSON, at most 8 MiB; *out is the caller's. EXIT_CODE_DATA. */
 int api_parse(const struct api_request *request, cJSON **out, struct error *err);
+
+/* So many seconds, while the client of the request is there. */
+struct server_wait api_wait(const struct api_request *request, double seconds);
 
 /* The tree, taken over, with the status; 500 for NULL. */
 void api_answer(int status, cJSON *tree, struct api_reply *out);

@@ -13,14 +13,15 @@
 #include "serve/gym.h"
 
 /* How far a task is, as KernelGYM says it, or the refusal: an HTTP status. */
-static int look(struct server *server, const struct server_client *who, double seconds, cJSON **out, struct error *err)
+static int look(struct server *server, const struct server_client *who, const struct server_wait *wait, cJSON **out,
+                struct error *err)
 {
     struct server_view view;
     char id[DIGEST_HEX];
     cJSON *outcome = NULL;
     struct error ignored;
     server_task_id(who, id);
-    int status = server_look(server, who->name, id, seconds, &view, err);
+    int status = server_watch(server, who->name, id, wait, &view, err);
     if (status == 200 && view.outcome)
         json_parse(view.outcome, strlen(view.outcome), SUBMISSION_BODY_BYTES, "outcome", &outcome, &ignored);
     *out = status == 200 ? gym_response(who->task, view.state, outcome) : NULL;
@@ -33,9 +34,10 @@ void api_gym_look(struct server *server, const struct api_request *request, cons
                   struct api_reply *out)
 {
     const struct server_client who = {.name = request->client, .task = task};
+    const struct server_wait wait = api_wait(request, seconds);
     struct error err;
     cJSON *tree;
-    int status = look(server, &who, seconds, &tree, &err);
+    int status = look(server, &who, &wait, &tree, &err);
     if (status == 200)
         api_answer(200, tree, out);
     else
@@ -135,11 +137,12 @@ static void collect(struct server *server, const struct api_request *request, st
     for (int i = 0; i < b->n; i++) {
         const struct server_client who = {.name = request->client, .task = b->tasks[i].task};
         double passed = 1e-9 * (double)(clock_now_ns() - b->began_ns), left = b->tasks[i].timeout_seconds - passed;
+        const struct server_wait wait = api_wait(request, left > 0 ? left : 0);
         cJSON *one = NULL;
         struct error err;
         if (b->tasks[i].why[0])
             one = gym_refusal(who.task, b->tasks[i].why);
-        else if (look(server, &who, left > 0 ? left : 0, &one, &err) != 200)
+        else if (look(server, &who, &wait, &one, &err) != 200)
             one = gym_refusal(who.task, err.text);
         if (b->results && !tree_append(b->results, one))
             b->results = NULL;

@@ -23,6 +23,7 @@ static int check_address(const struct http_options *options, struct http_address
 #include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static struct {
                                        void *, ...);
     __typeof__(&MHD_stop_daemon) stop_daemon;
     __typeof__(&MHD_get_daemon_info) get_daemon_info;
+    __typeof__(&MHD_get_connection_info) get_connection_info;
     __typeof__(&MHD_lookup_connection_value) lookup_connection_value;
     __typeof__(&MHD_create_response_from_buffer) create_response_from_buffer;
     __typeof__(&MHD_create_response_from_callback) create_response_from_callback;
@@ -66,6 +68,7 @@ static int load_library(struct error *err)
     } wanted[] = {{"MHD_start_daemon", &lib.start_daemon},
                   {"MHD_stop_daemon", &lib.stop_daemon},
                   {"MHD_get_daemon_info", &lib.get_daemon_info},
+                  {"MHD_get_connection_info", &lib.get_connection_info},
                   {"MHD_lookup_connection_value", &lib.lookup_connection_value},
                   {"MHD_create_response_from_buffer", &lib.create_response_from_buffer},
                   {"MHD_create_response_from_callback", &lib.create_response_from_callback},
@@ -278,6 +281,14 @@ static enum MHD_Result take(struct exchange *e, const char *bytes, size_t *n)
     return MHD_YES;
 }
 
+/* It has closed its side, or the network says that nobody is there. */
+static bool has_left(const void *context)
+{
+    const union MHD_ConnectionInfo *info = context;
+    struct pollfd there = {.fd = info->connect_fd, .events = POLLRDHUP};
+    return poll(&there, 1, 0) > 0 && (there.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 static enum MHD_Result microhttpd_request(void *context, struct MHD_Connection *connection, const char *path,
                                           const char *method, const char *version, const char *bytes, size_t *n,
                                           void **kept)
@@ -293,12 +304,15 @@ static enum MHD_Result microhttpd_request(void *context, struct MHD_Connection *
     if (e->status)
         return refuse(h, connection, e->status, e->why);
     e->body[e->length] = '\0';
+    const union MHD_ConnectionInfo *info = lib.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     const struct api_request request = {.method = method,
                                         .path = path,
                                         .client = client_of(h, connection),
                                         .wait = lib.lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "wait"),
                                         .body = e->body,
-                                        .length = e->length};
+                                        .length = e->length,
+                                        .gone = info ? has_left : NULL,
+                                        .connection = info};
     api_handle(h->server, &request, &out);
     return reply(connection, &out);
 }

@@ -63,7 +63,9 @@ void server_view_free(struct server_view *view);
  * the state and the server ends. */
 struct server_wait {
     double seconds;
-    const char *unlike; /* "" : it knows none */
+    const char *unlike;                /* "" : it knows none; NULL: it wants the end */
+    bool (*gone)(const void *context); /* asked every two seconds: nobody waits any more; NULL: somebody does */
+    const void *context;               /* of gone */
 };
 int server_watch(struct server *s, const char *client, const char *id, const struct server_wait *wait,
                  struct server_view *out, struct error *err);

@@ -2,7 +2,6 @@
  * server_jobs.c - what a client does with the server: submits, looks, takes back. A submission is on disk before its
  * client hears of it. Relies on server_state.h. Called by api.c.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 #include "base/tree.h"
 #include "serve/outcome.h"
 #include "serve/server_state.h"
+
+#define GONE_SECONDS 2 /* a client that waits and has left is noticed this late */
 
 /* ---- identity ---- */
 
@@ -259,16 +260,31 @@ static int not_there(struct error *err)
     return 404;
 }
 
-/* Jobs stay in the table until the end. The lock is held. */
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+/* Jobs stay in the table until the end. Each who waits has a thread of the transport's: one whose client has left gives
+ * it up. The lock is held. */
 static void wait_for(struct server *s, const struct job *job, const struct server_wait *wait)
 {
-    struct timespec until;
-    int waited = 0;
-    clock_gettime(CLOCK_REALTIME, &until);
+    struct timespec until, look, now;
+    bool over = !(wait->seconds > 0);
+    clock_gettime(CLOCK_REALTIME, &now);
+    until = look = now;
     until.tv_sec += (time_t)wait->seconds;
-    while (job->state != JOB_DONE && wait->seconds > 0 && !s->draining && waited != ETIMEDOUT &&
-           (!wait->unlike || strcmp(job_state_names[job->state], wait->unlike) == 0))
-        waited = pthread_cond_timedwait(&s->news, &s->lock, &until);
+    look.tv_sec += GONE_SECONDS;
+    while (!over && job->state != JOB_DONE && !s->draining &&
+           (!wait->unlike || strcmp(job_state_names[job->state], wait->unlike) == 0)) {
+        pthread_cond_timedwait(&s->news, &s->lock, is_before(&look, &until) ? &look : &until);
+        clock_gettime(CLOCK_REALTIME, &now);
+        over = !is_before(&now, &until);
+        if (over || is_before(&now, &look))
+            continue;
+        over = wait->gone && wait->gone(wait->context);
+        look.tv_sec = now.tv_sec + GONE_SECONDS;
+    }
 }
 
 int server_watch(struct server *s, const char *client, const char *id, const struct server_wait *wait,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/tree.h"
 #include "scratch_fixture.h"
 #include "serve/api.h"
@@ -183,6 +184,36 @@ static void streams_end_with_the_server(void **state)
     assert_null(events_next(e));
     assert_null(events_next(e));
     events_close(e);
+}
+
+static bool has_left(const void *times)
+{
+    ++*(int *)(uintptr_t)times;
+    return true;
+}
+
+/* A client that waits and leaves holds no thread of the transport's until its job is done. */
+static void who_leaves_is_not_waited_for(void **state)
+{
+    char path[64];
+    struct api_reply reply;
+    int times = 0;
+    (void)state;
+    snprintf(path, sizeof path, "%s", submit("alice", 1, 202));
+    const struct api_request request = {.method = "GET",
+                                        .path = path,
+                                        .client = "alice",
+                                        .wait = "60",
+                                        .body = "",
+                                        .gone = has_left,
+                                        .connection = &times};
+    uint64_t began = clock_now_ns();
+    api_handle(server, &request, &reply);
+    assert_true(clock_now_ns() - began < 30000000000ull);
+    assert_int_equal(times, 1);
+    assert_int_equal(reply.status, 200);
+    assert_non_null(strstr(reply.body, "\"state\":\"queued\""));
+    api_reply_free(&reply);
 }
 
 static void restarts(void **state)
@@ -385,6 +416,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(task_batches, begin_test, end_test),
         cmocka_unit_test_setup_teardown(streams, begin_test, end_test),
         cmocka_unit_test_setup_teardown(streams_end_with_the_server, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(who_leaves_is_not_waited_for, begin_test, end_test),
         cmocka_unit_test_setup_teardown(routes, begin_test, end_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
