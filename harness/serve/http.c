@@ -30,6 +30,7 @@ static int check_address(const struct http_options *options, struct http_address
 
 #include "base/clock.h"
 #include "serve/api.h"
+#include "serve/visitors.h"
 
 #define LIBRARY "libmicrohttpd.so.12"
 #define CONNECTIONS_MAX 512u
@@ -57,6 +58,7 @@ struct http {
     struct MHD_Daemon *daemon;
     struct server *server;
     const struct clients *clients;
+    struct visitors *visitors;
     char address[80];
 };
 
@@ -281,6 +283,27 @@ static enum MHD_Result take(struct exchange *e, const char *bytes, size_t *n)
     return MHD_YES;
 }
 
+/* ---- connections ---- */
+
+/* Of a connection that it does not know, no hurry. */
+static struct visitor *visitor_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = lib.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* Its socket is closed after the end has been told. */
+static void microhttpd_connection(void *context, struct MHD_Connection *connection, void **visitor,
+                                  enum MHD_ConnectionNotificationCode what)
+{
+    struct http *h = context;
+    const union MHD_ConnectionInfo *info = lib.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        *visitor = info ? visitors_come(h->visitors, info->connect_fd, clock_now_ns()) : NULL;
+    else
+        visitors_leave(h->visitors, *visitor);
+}
+
 /* It has closed its side, or the network says that nobody is there. */
 static bool has_left(const void *context)
 {
@@ -297,8 +320,10 @@ static enum MHD_Result microhttpd_request(void *context, struct MHD_Connection *
     struct exchange *e = *kept;
     struct api_reply out;
     (void)version;
-    if (!e)
+    if (!e) {
+        visitors_asked(h->visitors, visitor_of(connection));
         return begin(h, connection, method, path, kept);
+    }
     if (*n > 0)
         return take(e, bytes, n);
     if (e->status)
@@ -322,9 +347,9 @@ static void microhttpd_completed(void *context, struct MHD_Connection *connectio
                                  enum MHD_RequestTerminationCode how)
 {
     struct exchange *e = *kept;
-    (void)context;
-    (void)connection;
+    struct http *h = context;
     (void)how;
+    visitors_answered(h->visitors, visitor_of(connection), clock_now_ns());
     if (e)
         free(e->body);
     free(e);
@@ -344,10 +369,11 @@ static int start(struct http *h, const struct http_address *address, struct erro
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
     if (address->socket.ss_family == AF_INET6)
         flags |= MHD_USE_IPv6;
-    h->daemon = lib.start_daemon(
-        flags, 0, NULL, NULL, microhttpd_request, h, MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)&address->socket,
-        MHD_OPTION_NOTIFY_COMPLETED, microhttpd_completed, NULL, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, MHD_OPTION_END);
+    h->daemon = lib.start_daemon(flags, 0, NULL, NULL, microhttpd_request, h, MHD_OPTION_SOCK_ADDR,
+                                 (const struct sockaddr *)&address->socket, MHD_OPTION_NOTIFY_COMPLETED,
+                                 microhttpd_completed, h, MHD_OPTION_NOTIFY_CONNECTION, microhttpd_connection, h,
+                                 MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+                                 IDLE_SECONDS, MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, MHD_OPTION_END);
     if (!h->daemon)
         return error_set(err, EXIT_CODE_UNAVAILABLE, "serve: cannot listen on %s: %s", address->host, strerror(errno));
     name_address(h, address);
@@ -364,7 +390,8 @@ int http_start(const struct http_options *options, struct server *server, struct
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the server");
     h->server = server;
     h->clients = options->clients;
-    if (start(h, &address, err)) {
+    if (visitors_open(&h->visitors, err) || start(h, &address, err)) {
+        visitors_close(h->visitors);
         free(h);
         return err->code;
     }
@@ -382,6 +409,7 @@ void http_stop(struct http *h)
     if (!h)
         return;
     lib.stop_daemon(h->daemon);
+    visitors_close(h->visitors);
     free(h);
 }
 

@@ -1,0 +1,142 @@
+/*
+ * visitors.c - a list of connections behind a lock, and a thread that shuts the sockets of the slow ones: the
+ * transport sees their end then, and closes them. Relies on base/clock.h. Called by http.c.
+ */
+#include "serve/visitors.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define LOOK_SECONDS 5
+
+struct visitor {
+    struct visitor *before, *next;
+    uint64_t since_ns;
+    int socket;
+    bool asked;
+};
+
+struct visitors {
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t ends;
+    pthread_t thread;
+    struct visitor *first;
+    bool over;
+};
+
+struct visitor *visitors_come(struct visitors *v, int socket, uint64_t now_ns)
+{
+    struct visitor *who = calloc(1, sizeof *who);
+    if (!who)
+        return NULL;
+    *who = (struct visitor){.since_ns = now_ns, .socket = socket};
+    pthread_mutex_lock(&v->lock);
+    who->next = v->first;
+    if (v->first)
+        v->first->before = who;
+    v->first = who;
+    pthread_mutex_unlock(&v->lock);
+    return who;
+}
+
+void visitors_leave(struct visitors *v, struct visitor *who)
+{
+    if (!who)
+        return;
+    pthread_mutex_lock(&v->lock);
+    *(who->before ? &who->before->next : &v->first) = who->next;
+    if (who->next)
+        who->next->before = who->before;
+    pthread_mutex_unlock(&v->lock);
+    free(who);
+}
+
+static void mark(struct visitors *v, struct visitor *who, bool asked, uint64_t now_ns)
+{
+    if (!who)
+        return;
+    pthread_mutex_lock(&v->lock);
+    who->asked = asked;
+    who->since_ns = now_ns;
+    pthread_mutex_unlock(&v->lock);
+}
+
+void visitors_asked(struct visitors *v, struct visitor *who)
+{
+    mark(v, who, true, 0);
+}
+
+void visitors_answered(struct visitors *v, struct visitor *who, uint64_t now_ns)
+{
+    mark(v, who, false, now_ns);
+}
+
+/* The lock is held. */
+static unsigned show_out(const struct visitors *v, uint64_t now_ns)
+{
+    unsigned n = 0;
+    for (const struct visitor *who = v->first; who; who = who->next)
+        if (!who->asked && now_ns > who->since_ns && (double)(now_ns - who->since_ns) * 1e-9 > VISITORS_SECONDS)
+            n += shutdown(who->socket, SHUT_RDWR) == 0;
+    return n;
+}
+
+unsigned visitors_show_out(struct visitors *v, uint64_t now_ns)
+{
+    pthread_mutex_lock(&v->lock);
+    unsigned n = show_out(v, now_ns);
+    pthread_mutex_unlock(&v->lock);
+    return n;
+}
+
+static void *look_after(void *context)
+{
+    struct visitors *v = context;
+    pthread_mutex_lock(&v->lock);
+    while (!v->over) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += LOOK_SECONDS;
+        pthread_cond_timedwait(&v->ends, &v->lock, &until);
+        show_out(v, clock_now_ns());
+    }
+    pthread_mutex_unlock(&v->lock);
+    return NULL;
+}
+
+int visitors_open(struct visitors **out, struct error *err)
+{
+    struct visitors *v = calloc(1, sizeof *v);
+    *out = NULL;
+    if (!v)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for connections");
+    pthread_mutex_init(&v->lock, NULL);
+    pthread_cond_init(&v->ends, NULL);
+    int failed = pthread_create(&v->thread, NULL, look_after, v);
+    if (!failed) {
+        *out = v;
+        return 0;
+    }
+    free(v);
+    return error_set(err, EXIT_CODE_UNAVAILABLE, "serve: no thread: %s", strerror(failed));
+}
+
+void visitors_close(struct visitors *v)
+{
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    v->over = true;
+    pthread_cond_signal(&v->ends);
+    pthread_mutex_unlock(&v->lock);
+    pthread_join(v->thread, NULL);
+    pthread_cond_destroy(&v->ends);
+    pthread_mutex_destroy(&v->lock);
+    free(v);
+}
