@@ -111,6 +111,8 @@ static void apply_plain(const struct options *o, struct config *config)
         config->activity = (enum activity_choice)o->activity;
     if (o->time_anyway)
         config->time_anyway = true;
+    if (o->energy)
+        config->energy = true;
     if (o->invariance)
         config->invariance = true;
 }

@@ -116,6 +116,9 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_TIME_ANYWAY] = {"time-anyway", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(time_anyway),
                             VERIFICATION,
                             "time what fails verification; its times are marked invalid and count nowhere"},
+    [OPTION_ENERGY] =
+        {"energy", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(energy), MEASUREMENT,
+         "offline: also measure joules a launch by the GPU's energy counter, 1 to 2 s a contender and cell"},
     [OPTION_INVARIANCE] = {"invariance", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(VERIFY), NULL, NULL,
                            AT(invariance), VERIFICATION,
                            "also find out whether rows of C have the same bits for every M, and over 20 launches"},

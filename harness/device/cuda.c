@@ -133,6 +133,7 @@ static const struct device_ops cuda_ops = {
     .settle = cuda_settle,
     .health = cuda_health,
     .throttle = cuda_throttle,
+    .energy = cuda_energy,
     .now = cuda_now,
     .wait_until = cuda_wait_until,
 };

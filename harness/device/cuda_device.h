@@ -231,6 +231,7 @@ void cuda_release_graph_work(struct device *d, struct device_work *graph);
 void cuda_changes(struct device *d, char what[128]);
 int cuda_settle(struct device *d, struct error *err);
 void cuda_health(struct device *d, struct device_health *out);
+bool cuda_energy(struct device *d, uint64_t *millijoules);
 void cuda_throttle(struct device *d, struct device_health *out);
 void cuda_remember_limits(struct cuda_device *c);
 void cuda_read_info(struct cuda_device *c, int ordinal);

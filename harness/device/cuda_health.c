@@ -116,6 +116,12 @@ void cuda_throttle(struct device *d, struct device_health *out)
         nvml_throttle(c->nvml, out);
 }
 
+bool cuda_energy(struct device *d, uint64_t *millijoules)
+{
+    struct cuda_device *c = cuda_of(d);
+    return c->nvml && nvml_energy(c->nvml, millijoules);
+}
+
 void cuda_remember_limits(struct cuda_device *c)
 {
     for (int i = 0; i < N_LIMITS; i++)

@@ -262,6 +262,8 @@ struct device_ops {
     /* What slows it alone (known, throttle_reasons, slowdown), one question to the driver instead of health's five.
      * NULL: health costs nothing. */
     void (*throttle)(struct device *d, struct device_health *out);
+    /* What the device has used so far, in steps of tens of milliseconds; false where that is not known. NULL: never. */
+    bool (*energy)(struct device *d, uint64_t *millijoules);
     uint64_t (*now)(struct device *d);
     uint64_t (*wait_until)(struct device *d, uint64_t deadline_ns);
 };

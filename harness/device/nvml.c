@@ -36,6 +36,7 @@ struct library {
     int (*temperature)(handle device, int sensor, unsigned *celsius);
     int (*bus_width)(handle device, unsigned *bits);
     int (*reasons)(handle device, unsigned long long *mask);
+    int (*energy)(handle device, unsigned long long *millijoules);
     int (*capability)(handle device, int *major, int *minor);
 };
 
@@ -63,6 +64,7 @@ static bool bind_all(struct library *l)
     bind(l, "nvmlDeviceGetClockInfo", &l->clock);
     bind(l, "nvmlDeviceGetMaxClockInfo", &l->max_clock);
     bind(l, "nvmlDeviceGetPowerUsage", &l->power);
+    bind(l, "nvmlDeviceGetTotalEnergyConsumption", &l->energy);
     bind(l, "nvmlDeviceGetTemperature", &l->temperature);
     bind(l, "nvmlDeviceGetMemoryBusWidth", &l->bus_width);
     bind(l, "nvmlDeviceGetCudaComputeCapability", &l->capability);
@@ -161,6 +163,14 @@ void nvml_health(const struct nvml *n, struct device_health *out)
     out->power_mw = query(l->power, n->device);
     out->temperature_c = query_type(l->temperature, n->device, SENSOR_GPU);
     out->known = out->sm_clock_mhz > 0;
+}
+
+bool nvml_energy(const struct nvml *n, uint64_t *millijoules)
+{
+    unsigned long long value = 0;
+    bool known = n->lib.energy && n->lib.energy(n->device, &value) == 0;
+    *millijoules = value;
+    return known;
 }
 
 static void replace(int *field, int value)

@@ -17,6 +17,8 @@ void nvml_close(struct nvml *n);
 void nvml_health(const struct nvml *n, struct device_health *out);
 /* Of it only throttle_reasons and slowdown; known where NVML tells them. */
 void nvml_throttle(const struct nvml *n, struct device_health *out);
+/* What the GPU has used since its driver was loaded. False: from before Volta, or a library that does not tell. */
+bool nvml_energy(const struct nvml *n, uint64_t *millijoules);
 /* Fills driver, max clocks, power limit and bus width where NVML knows them; leaves the other fields. */
 void nvml_info(const struct nvml *n, struct device_info *info);
 

@@ -116,6 +116,7 @@ struct config {
     bool verify_cache; /* default true: what passed before on this machine is not verified again (verify/verified.h) */
     bool time_anyway;  /* default false: what fails verification is timed, and its times marked invalid */
     bool verify_only;  /* default false: a cell ends after verification */
+    bool energy;       /* default false: what a launch takes of energy is measured (measure/energy.h) */
     bool invariance;   /* default false: whether bits depend on M or on the launch is found out (verify/invariance.h) */
     bool honesty;      /* default true: outputs of timed launches are checked too (verify/honesty.h) */
 };

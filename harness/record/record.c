@@ -53,6 +53,7 @@ static void free_contender(struct contender_record *c)
     cJSON_Delete(c->verification);
     cJSON_Delete(c->deviation);
     cJSON_Delete(c->invariance);
+    cJSON_Delete(c->energy);
     cJSON_Delete(c->activity);
     for (int t = 0; t < TIMING_COUNT; t++) {
         series_free(&c->timings[t]);

@@ -46,6 +46,7 @@ struct contender_record {
     cJSON *verification;        /* owned; {coverage, seeds, class, cached, ...}, or NULL */
     cJSON *deviation;  /* owned; [largest, RMS over the output's RMS, and against fp64 if taken] on N(0,1), or NULL */
     cJSON *invariance; /* owned; whether its bits depend on M or on the launch (verify/invariance.h), or NULL */
+    cJSON *energy;     /* owned; what a launch takes of it (measure/energy.h), or NULL */
     cJSON *activity;   /* owned; what it ran on the GPU (record/activity.h), or NULL. No part of the record's JSON */
     struct series timings[TIMING_COUNT];
     /* Event and wall times of this contender launched as a captured graph of one launch (those by segments stay

@@ -113,6 +113,8 @@ static int read_trees(struct json_at at, struct contender_record *c, struct erro
     int code = form_take_tree(at, "attributes", &c->attributes, err);
     if (code == 0)
         code = form_take_tree(at, "tuning", &c->tuning, err);
+    if (code == 0)
+        code = form_take_tree(at, "energy", &c->energy, err);
     return code ? code : form_take_tree(at, "invariance", &c->invariance, err);
 }
 

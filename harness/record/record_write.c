@@ -219,6 +219,7 @@ static cJSON *contender_to_json(const struct contender_form *form, const struct 
     tree_put_copy(&w, "attributes", c->attributes);
     tree_put_copy(&w, "tuning", c->tuning);
     tree_put_copy(&w, "invariance", c->invariance);
+    tree_put_copy(&w, "energy", c->energy);
     put_series(&w, form, c);
     return tree_finish(&w);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/page.h"
+#include "report/page_put.h"
 
 #define NAMES_MAX 256
 
@@ -42,40 +43,13 @@ static int name_index(struct names *names, const char *text)
     return names->n++;
 }
 
-static void add_string(struct text *out, const char *text)
-{
-    cJSON string = {.type = cJSON_String, .valuestring = (char *)(uintptr_t)text};
-    char *printed = json_print(&string, false);
-    if (printed)
-        text_add(out, "%s", printed);
-    out->failed |= !printed;
-    free(printed);
-}
-
-static void add_tree(struct text *out, const cJSON *tree)
-{
-    char *printed = tree ? json_print(tree, false) : strdup("null");
-    if (printed)
-        text_add_bytes(out, printed, strlen(printed));
-    out->failed |= !printed;
-    free(printed);
-}
-
-static void add_number(struct text *out, double value, int digits)
-{
-    if (isfinite(value))
-        text_add(out, "%.*g", digits, value);
-    else
-        text_add(out, "null");
-}
-
 /* ---- cells ---- */
 
 /* In tenths of a percent from the median: a few bytes each. */
 static void add_part(struct text *out, double ns, double median)
 {
     text_add(out, ",");
-    add_number(out, round(1000 * (ns / median - 1)), 6);
+    page_put_number(out, round(1000 * (ns / median - 1)), 6);
 }
 
 /* How the blocks of the headline timing spread. */
@@ -85,7 +59,7 @@ static void add_spread(struct text *out, const struct result_timing *t)
     if (!(t->median_ns > 0))
         return;
     text_add(out, ",");
-    add_number(out, t->n, 9);
+    page_put_number(out, t->n, 9);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         add_part(out, parts[i], t->median_ns);
 }
@@ -103,7 +77,7 @@ static void add_times(struct data *d, const struct result_cell *cell)
             if (!d->timings[t])
                 continue;
             text_add(d->out, ",");
-            add_number(d->out, c->timings[t].median_ns, 6);
+            page_put_number(d->out, c->timings[t].median_ns, 6);
         }
         add_spread(d->out, result_headline(cell, c));
         text_add(d->out, "]");
@@ -158,9 +132,9 @@ static void add_failures(struct data *d, const struct result_cell *cell)
         if (c->verdict == VERDICT_OK)
             continue;
         text_add(d->out, "%s[%d,", any ? "," : ",\"x\":[", name_index(&d->contenders, c->name));
-        add_string(d->out, c->status);
+        page_put_string(d->out, c->status);
         text_add(d->out, ",");
-        add_string(d->out, c->reason);
+        page_put_string(d->out, c->reason);
         text_add(d->out, "]");
         any = true;
     }
@@ -179,10 +153,10 @@ static void add_speedup(struct text *out, const struct result_pair *s)
     double geomean = scaled(s->geomean);
     const double from[] = {s->ci95.low, s->ci95.high, s->mean_of_ratios};
     text_add(out, ",");
-    add_number(out, geomean, 12);
+    page_put_number(out, geomean, 12);
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
         text_add(out, ",");
-        add_number(out, scaled(from[i]) - geomean, 12);
+        page_put_number(out, scaled(from[i]) - geomean, 12);
     }
 }
 
@@ -201,7 +175,7 @@ static void add_pairs(struct data *d, struct text *out, const struct result_cell
         if (!is_shown(s))
             continue;
         text_add(out, "%s[%d,", comma, name_index(&d->contenders, s->candidate));
-        add_string(out, result_timing_name(s->timing));
+        page_put_string(out, result_timing_name(s->timing));
         text_add(out, ",%d]", name_index(&d->contenders, s->reference));
         comma = ",";
     }
@@ -254,6 +228,24 @@ static void add_early(struct data *d, const struct result_cell *cell)
     text_add(d->out, any ? "]" : "");
 }
 
+/* [[contender, joules, GFLOP a joule], ...]; nothing where nobody was measured. */
+static void add_energy(struct data *d, const struct result_cell *cell)
+{
+    bool any = false;
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        if (!c->energy.json || !(c->energy.joules > 0))
+            continue;
+        text_add(d->out, "%s[%d,", any ? "," : ",\"en\":[", name_index(&d->contenders, c->name));
+        page_put_number(d->out, c->energy.joules, 4);
+        text_add(d->out, ",");
+        page_put_number(d->out, c->energy.gflop_per_joule, 4);
+        text_add(d->out, "]");
+        any = true;
+    }
+    text_add(d->out, any ? "]" : "");
+}
+
 static void add_cell_numbers(struct text *out, const struct result_cell *cell)
 {
     const struct {
@@ -266,7 +258,7 @@ static void add_cell_numbers(struct text *out, const struct result_cell *cell)
         if (numbers[i].value == 0)
             continue; /* as model.js takes what is not there */
         text_add(out, ",\"%s\":", numbers[i].as);
-        add_number(out, numbers[i].value, 5);
+        page_put_number(out, numbers[i].value, 5);
     }
 }
 
@@ -281,7 +273,7 @@ static void add_cell_texts(struct text *out, const struct result_cell *cell)
         if (!texts[i].value[0] || strcmp(texts[i].value, texts[i].usual) == 0)
             continue;
         text_add(out, ",\"%s\":", texts[i].as);
-        add_string(out, texts[i].value);
+        page_put_string(out, texts[i].value);
     }
 }
 
@@ -297,6 +289,7 @@ static void add_cell(struct data *d, const struct result_cell *cell)
     add_parameters(d, cell);
     add_failures(d, cell);
     add_early(d, cell);
+    add_energy(d, cell);
     add_speedups(d, cell);
     text_add(d->out, "}");
 }
@@ -318,7 +311,7 @@ static void add_names(struct data *d)
     text_add(d->out, ",\n\"contenders\":[");
     for (int i = 0; i < d->contenders.n; i++) {
         text_add(d->out, "%s", i ? "," : "");
-        add_string(d->out, d->contenders.text[i]);
+        page_put_string(d->out, d->contenders.text[i]);
     }
     text_add(d->out, "]");
 }
@@ -349,7 +342,7 @@ static void add_text(struct data *d, struct list *heads, const char *words)
     d->out->failed |= head.failed || values.failed;
     if (!d->out->failed) {
         text_add(d->out, "[%d,", list_index(d, heads, head.bytes));
-        add_string(d->out, values.bytes);
+        page_put_string(d->out, values.bytes);
         text_add(d->out, "]");
     }
     text_free(&head);
@@ -367,7 +360,7 @@ static void add_texts(struct data *d)
     text_add(d->out, "],\n\"heads\":[");
     for (size_t i = 0; i < heads.n; i++) {
         text_add(d->out, "%s", i ? "," : "");
-        add_string(d->out, heads.text[i]);
+        page_put_string(d->out, heads.text[i]);
     }
     text_add(d->out, "]");
     list_free(&heads);
@@ -418,7 +411,7 @@ static void add_group(struct data *d, const struct result_cell *cell)
                  {"cache", cell->cache}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         text_add(d->out, "%s\"%s\":", i ? "," : "", texts[i].as);
-        add_string(d->out, texts[i].value);
+        page_put_string(d->out, texts[i].value);
     }
     add_called(d, cell->group.mode);
 }
@@ -452,11 +445,11 @@ static void add_claimed(struct data *d, const struct dataset *dataset)
         text_add(d->out,
                  "%s{\"mode\":\"%s\",\"dtype\":\"%s\",\"accumulate\":\"%s\",\"n\":%zu,\"wins\":%zu,\"mean\":", comma,
                  line->mode, line->dtype, line->accumulate, a.n, a.wins);
-        add_number(d->out, a.mean, 6);
+        page_put_number(d->out, a.mean, 6);
         text_add(d->out, ",\"reference\":");
-        add_string(d->out, line->reference);
+        page_put_string(d->out, line->reference);
         text_add(d->out, ",\"device\":");
-        add_string(d->out, line->device);
+        page_put_string(d->out, line->device);
         text_add(d->out, "}");
         comma = ",";
     }
@@ -469,15 +462,15 @@ static void add_runs(struct data *d)
     const struct result *r = d->result;
     text_add(d->out, "{\"runs\":[");
     if (r->n_runs == 0)
-        add_tree(d->out, r->run.json);
+        page_put_tree(d->out, r->run.json);
     for (size_t i = 0; i < r->n_runs; i++) {
         text_add(d->out, i ? "," : "");
-        add_tree(d->out, r->runs[i].json);
+        page_put_tree(d->out, r->runs[i].json);
     }
     text_add(d->out, "],\n\"env\":[");
     for (size_t i = 0; i < r->n_env; i++) {
         text_add(d->out, i ? "," : "");
-        add_tree(d->out, r->env[i].json);
+        page_put_tree(d->out, r->env[i].json);
     }
     text_add(d->out, "]");
 }
@@ -490,7 +483,7 @@ void page_data(const struct result *result, const struct dataset *dataset, struc
         d.timings[t] = timing_table[t].by_default || result_has_timing(result, (enum timing)t);
     add_runs(&d);
     text_add(out, ",\n\"summary\":");
-    add_tree(out, result->summary.json);
+    page_put_tree(out, result->summary.json);
     add_cells(&d);
     add_names(&d);
     add_texts(&d);

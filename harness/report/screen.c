@@ -15,6 +15,7 @@
 #include "report/screen_counts.h"
 #include "report/screen_device.h"
 #include "report/screen_estimates.h"
+#include "report/screen_energy.h"
 #include "report/screen_invariance.h"
 #include "report/screen_races.h"
 #include "report/screen_rotation.h"
@@ -442,6 +443,13 @@ static void print_invariance(struct screen *screen)
     print_table(screen, &s);
 }
 
+static void print_energy(struct screen *screen)
+{
+    struct table s = {0};
+    screen_energy(screen->result, &s);
+    print_table(screen, &s);
+}
+
 static void print_all(struct screen *screen)
 {
     screen_device(screen);
@@ -449,6 +457,7 @@ static void print_all(struct screen *screen)
     for (size_t i = 0; i < screen->result->n_cells; i++)
         if (first_of_its_group(screen->result, i))
             print_group(screen, &screen->result->cells[i]);
+    print_energy(screen);
     print_invariance(screen);
     screen_activity(screen);
     print_early(screen);

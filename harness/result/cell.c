@@ -160,6 +160,7 @@ static bool fill_contender(const struct cell_record *r, const struct contender_r
     out->deviation = c->deviation;
     out->activity.json = c->activity;
     out->invariance.json = c->invariance;
+    out->energy.json = c->energy;
     if (r->paper_pairs)
         paper_fill_timing(r, c, &out->timings[r->headline]);
     else

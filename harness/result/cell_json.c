@@ -77,6 +77,7 @@ static cJSON *contender(const struct result_cell *cell, const struct result_cont
     tree_put_copy(&t, "verification", c->verification);
     tree_put_copy(&t, "deviation", c->deviation);
     tree_put_copy(&t, "invariance", c->invariance.json);
+    tree_put_copy(&t, "energy", c->energy.json);
     tree_put_copy(&t, "activity", c->activity.json);
     return tree_finish(&t);
 }

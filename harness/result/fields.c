@@ -80,6 +80,16 @@ static const struct field activity[] = {SELF(result_activity), FIELD(IS_TEXT, re
 static const struct field invariance[] = {SELF(result_invariance), FIELD(IS_ANSWER, result_invariance, batch_invariant),
                                           FIELD(IS_ANSWER, result_invariance, deterministic), END};
 
+static const struct field energy[] = {SELF(result_energy),
+                                      FIELD(IS_TEXT, result_energy, not_measured),
+                                      FIELD(IS_AMOUNT, result_energy, joules),
+                                      FIELD(IS_AMOUNT, result_energy, gflop_per_joule),
+                                      FIELD(IS_AMOUNT, result_energy, launches),
+                                      FIELD(IS_AMOUNT, result_energy, seconds),
+                                      FIELD(IS_AMOUNT, result_energy, steps),
+                                      FIELD(IS_AMOUNT, result_energy, busy),
+                                      END};
+
 const struct field result_attributes_fields[] = {SELF(result_attributes),
                                                  FIELD(IS_LOOSE_TEXT, result_attributes, kernel),
                                                  FIELD(IS_LOOSE_TEXT, result_attributes, parameters), END};
@@ -113,6 +123,7 @@ const struct field result_contender_fields[] = {
     FIELD(IS_COUNT, result_contender, launches),
     OBJECT(result_contender, activity, activity),
     OBJECT(result_contender, invariance, invariance),
+    OBJECT(result_contender, energy, energy),
     {.key = "attributes",
      .offset = offsetof(struct result_contender, attributes),
      .inner = result_attributes_fields,

@@ -50,6 +50,15 @@ struct result_invariance {
     enum result_answer batch_invariant, deterministic;
 };
 
+/* By the GPU's counter, over a row of launches. */
+struct result_energy {
+    const cJSON *json;                     /* NULL: nobody asked */
+    const char *not_measured;              /* why; "": it is */
+    double joules;                         /* a launch */
+    double gflop_per_joule;                /* of the unpadded problem */
+    double launches, seconds, steps, busy; /* of the row: its length, the counter's steps, the share of launches */
+};
+
 /* As the plugin described what it runs. */
 struct result_attributes {
     const cJSON *json; /* NULL: it said nothing */
@@ -75,6 +84,7 @@ struct result_contender {
     struct result_attributes attributes;
     struct result_tuning tuning;
     struct result_invariance invariance;
+    struct result_energy energy;
     double tflops, percent_of_roofline, launches;
     enum verdict verdict; /* of the status */
     enum result_role role;

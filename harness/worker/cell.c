@@ -11,6 +11,7 @@
 
 #include "measure/cell_loop.h"
 #include "measure/chain.h"
+#include "measure/energy.h"
 #include "measure/paper.h"
 #include "measure/race.h"
 #include "measure/ranges.h"
@@ -199,6 +200,17 @@ static void say_variants(struct bench *bench)
     }
 }
 
+/* Behind everything that is timed. */
+static int measure_energy(struct bench *bench, double *mark, struct error *err)
+{
+    bool wanted = bench->config->energy && bench->mode == MODE_OFFLINE && !bench->config->verify_only;
+    if (!wanted)
+        return 0;
+    int code = energy_measure(bench, err);
+    end_phase(bench, PHASE_OTHER, mark);
+    return code;
+}
+
 static int run_stages(struct bench *bench, struct race_result *races, struct error *err)
 {
     double mark = now_seconds(bench);
@@ -230,6 +242,8 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
         code = honesty_finish(bench, err);
     timed_note(bench);
     end_phase(bench, PHASE_MEASURE, &mark);
+    if (code == 0)
+        code = measure_energy(bench, &mark, err);
     if (!bench->config->verify_only) {
         bench->record->rotation = rotation_of(bench);
         bench->record->chain = chain_of(bench);

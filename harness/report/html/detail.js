@@ -21,10 +21,12 @@ function drawSpread(cell) {
 }
 
 function contenderRows(cell) {
+  const energy = new Map((cell.en ?? []).map(([index, ...figures]) => [index, figures]));
   const chosen = new Map((cell.a ?? []).map(([index, which]) => [index, textOf(D.texts[which])])), failed = new Map(cell.x.map(([index, ...why]) => [index, why.filter(Boolean).join(": ")]));
   return contendersOf(cell).map((index) => {
     const times = cell.times.get(name(index)) ?? [], at = TIMINGS.indexOf(D.groups[cell.g].headline);
     return `<tr><td>${esc(name(index))}</td>${TIMINGS.map((_, i) => `<td>${duration(times[i])}</td>`).join("")}<td>${known(times[at]) ? tflops(cell, times[at]).toPrecision(3) : "\u2013"}</td>` +
+      (cell.en ? [0, 1].map((i) => `<td>${known(energy.get(index)?.[i]) ? energy.get(index)[i].toPrecision(3) : "not measured"}</td>`).join("") : "") +
       `<td class="words">${esc(failed.get(index) ?? "ok")}</td><td class="words">${esc(chosen.get(index)).replaceAll(",", ",<wbr>")}</td></tr>`;
   }).join("");
 }
@@ -44,7 +46,7 @@ function openDetail(cell) {
   byId("detail").innerHTML = `<h2 id="detail-title"><span>${cell.shape}${cell.l ? ` <span class="soft">${esc(cell.l)}</span>` : ""}</span><button id="detail-close" type="button">Close</button></h2>` +
     `<p class="note">${esc(groupName(cell.g))}; ${esc(cell.state)}${cell.r ? `: ${esc(cell.r)}` : ""}${known(cell.b) ? `; ${cell.b} blocks${cell.d ? `, ${cell.d} dropped` : ""}` : ""}` +
     `${known(cell.w) ? `; widest interval \u00b1${(100 * cell.w).toFixed(2)}%${cell.wp ? ` (${esc(cell.wp)})` : ""}` : ""}${known(cell.f) ? `; roofline ${duration(cell.f)}` : ""}${cell.ro ? `; ${esc(rotationText(cell))}` : ""}</p>` +
-    `<div class="scroll"><table><thead><tr><th>contender</th>${TIMINGS.map((t) => `<th>${timeName(t, D.groups[cell.g])}</th>`).join("")}<th>TFLOPS</th><th class="left">status</th><th class="left">parameters</th></tr></thead><tbody>${contenderRows(cell)}</tbody></table></div>` +
+    `<div class="scroll"><table><thead><tr><th>contender</th>${TIMINGS.map((t) => `<th>${timeName(t, D.groups[cell.g])}</th>`).join("")}<th>TFLOPS</th>${cell.en ? "<th>J a launch</th><th>GFLOP/J</th>" : ""}<th class="left">status</th><th class="left">parameters</th></tr></thead><tbody>${contenderRows(cell)}</tbody></table></div>` +
     drawSpread(cell) + (speedups && `<h3>Speedups</h3><p class="note">A * marks a mean of ratios (paper) outside the interval, which is of the trimmed estimate.</p><div class="scroll"><table><thead><tr><th>candidate</th><th>over</th><th>timing</th><th>trimmed</th><th>95%</th><th>paper</th></tr></thead><tbody>${speedups}</tbody></table></div>`);
   if (!byId("detail").open) byId("detail").showModal();
   keepState();

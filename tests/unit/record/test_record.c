@@ -182,6 +182,7 @@ static struct cell_record *telling_record(void)
     c->host_sync = c->early = true;
     c->attributes = cJSON_Parse("{\"algo\":66,\"tile\":\"128x256\"}");
     c->tuning = cJSON_Parse("{\"variants\":8}");
+    c->energy = cJSON_Parse("{\"joules\":0.5,\"steps\":12}");
     c->verification = cJSON_Parse("{\"checked\":4096}");
     c->deviation = cJSON_Parse("[0.125,0.000201]");
     c->invalid = true;
@@ -231,6 +232,7 @@ static void assert_same_contender(const struct contender_record *d, const struct
     assert_true(d->host_sync && d->early && !d->candidate && d->invalid && d->launches == 48 && d->primers == 1);
     assert_true(cJSON_Compare(d->attributes, c->attributes, true));
     assert_true(cJSON_Compare(d->tuning, c->tuning, true));
+    assert_true(cJSON_Compare(d->energy, c->energy, true));
     assert_true(cJSON_Compare(d->verification, c->verification, true));
     assert_true(cJSON_Compare(d->deviation, c->deviation, true));
     assert_int_equal(d->timings[TIMING_WALL].n, 8);

@@ -282,6 +282,41 @@ static void estimates_that_disagree_are_flagged_counted_and_named(void **state)
     free(text);
 }
 
+/* A cell of two contenders with what is told of their energy. */
+#define ENERGY_CELL(m, ours, theirs)                                                                                   \
+    "{\"m\":" m                                                                                                        \
+    ",\"n\":64,\"k\":64,\"mode\":\"offline\",\"dtype\":\"f16\",\"accumulate\":\"f32\",\"headline\":\"device\","        \
+    "\"contenders\":{\"a-nn\":{\"status\":\"ok\",\"role\":\"candidate\",\"energy\":" ours                              \
+    "},\"b-nn\":{\"status\":\"ok\",\"role\":\"baseline\",\"energy\":" theirs "}}}"
+#define JOULES(joules, each) "{\"joules\":" joules ",\"gflop_per_joule\":" each ",\"steps\":12}"
+#define UNKNOWN "{\"not_measured\":\"the device has no energy counter\"}"
+
+static void expect_energy(const char *cells, const char *ours, const char *theirs)
+{
+    const struct screen_options options = {.columns = 0};
+    struct text json = {0};
+    text_add(&json, "{\"summary\":{},\"cells\":[%s]}", cells);
+    char *text = screen_of_text(json.bytes, &options), *table = strstr(text, "Energy, by the GPU's counter");
+    assert_non_null(table);
+    assert_non_null(strstr(table, ours));
+    assert_non_null(strstr(table, theirs));
+    free(text);
+    text_free(&json);
+}
+
+/* Means and sums are of the same cells for all. */
+static void energy_is_compared_where_all_were_measured(void **state)
+{
+    (void)state;
+    expect_energy(ENERGY_CELL("64", JOULES("0.5", "200"), JOULES("1", "100")) "," ENERGY_CELL(
+                      "128", JOULES("1", "800"), JOULES("2", "400")) "," ENERGY_CELL("256", JOULES("9", "9"), UNKNOWN),
+                  "3/3", "2/3");
+    expect_energy(ENERGY_CELL("64", JOULES("0.5", "200"), JOULES("1", "100")) "," ENERGY_CELL(
+                      "128", JOULES("1", "800"), JOULES("2", "400")) "," ENERGY_CELL("256", JOULES("9", "9"), UNKNOWN),
+                  " 400 ", " 200 ");
+    expect_energy(ENERGY_CELL("64", UNKNOWN, UNKNOWN), "0/1", "not measured");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(without_a_width_everything_is_shown),
@@ -292,6 +327,7 @@ int main(void)
                                        cmocka_unit_test(no_baseline_stands_in_for_candidates_that_failed),
                                        cmocka_unit_test(every_contender_is_shown_where_there_is_room),
                                        cmocka_unit_test(all_shows_every_shape),
+                                       cmocka_unit_test(energy_is_compared_where_all_were_measured),
                                        cmocka_unit_test(estimates_that_disagree_are_flagged_counted_and_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
