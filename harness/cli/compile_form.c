@@ -93,7 +93,17 @@ char *compiled_text(const struct compiled *c)
 
 /* ---- JSON ---- */
 
-static cJSON *variant_tree(const struct inspected *v)
+/* Of the largest launch: blocks and warps that a multiprocessor has room for. */
+static void put_occupancy(struct tree *t, const struct chip *chip, const struct inspected *v)
+{
+    unsigned shared = (unsigned)v->usage.shared_bytes + v->dynamic_bytes, warps = (v->threads + 31) / 32;
+    const struct chip_launch launch = {(unsigned)v->usage.registers, v->threads, shared};
+    unsigned blocks = chip_blocks(chip, &launch);
+    tree_put_number(t, "blocks_per_multiprocessor", blocks);
+    tree_put_number(t, "occupancy", round_to((double)(blocks * warps) / chip_warps(chip), 1e3));
+}
+
+static cJSON *variant_tree(const struct chip *chip, const struct inspected *v)
 {
     struct tree t = tree_begin();
     tree_put_text(&t, "variant", v->variant.key);
@@ -117,16 +127,18 @@ static cJSON *variant_tree(const struct inspected *v)
         tree_put_number(&t, "threads", v->threads);
         tree_put_number(&t, "cluster_blocks", v->cluster_blocks);
     }
+    if (v->threads > 0 && v->code.code_bytes > 0)
+        put_occupancy(&t, chip, v);
     tree_put_number(&t, "shapes_taken", (double)v->taken);
     return tree_finish(&t);
 }
 
-static cJSON *kernel_tree(const struct compiled_kernel *k)
+static cJSON *kernel_tree(const struct chip *chip, const struct compiled_kernel *k)
 {
     struct tree t = tree_begin();
     cJSON *variants = cJSON_CreateArray();
     for (size_t i = 0; i < k->found.n; i++)
-        if (!tree_append(variants, variant_tree(&k->found.items[i])))
+        if (!tree_append(variants, variant_tree(chip, &k->found.items[i])))
             variants = NULL;
     tree_put_text(&t, "name", k->name);
     tree_put_number(&t, "legal", (double)k->found.legal);
@@ -145,7 +157,7 @@ char *compiled_json(const struct compiled *c)
     cJSON *kernels = cJSON_CreateArray();
     snprintf(arch, sizeof arch, "sm_%d%s", c->chip->cc, suffix_of(c->chip));
     for (size_t i = 0; i < c->n; i++)
-        if (!tree_append(kernels, kernel_tree(&c->kernels[i])))
+        if (!tree_append(kernels, kernel_tree(c->chip, &c->kernels[i])))
             kernels = NULL;
     tree_put_text(&t, "schema", "cudal2-bench/compile");
     tree_put_number(&t, "schema_version", 1);

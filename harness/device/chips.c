@@ -48,6 +48,48 @@ const struct chip *chip_next(const struct chip *chip)
     return next < chips + N_CHIPS && next->cc == chip->cc ? next : NULL;
 }
 
+/* ---- what a multiprocessor has room for ---- */
+
+#define WARP 32u
+#define REGISTERS_OF_SIDE 16384u /* four sides of a multiprocessor have each a file of their own */
+#define SIDES 4u
+#define REGISTERS_AT_ONCE 256u /* a warp gets them by so many */
+#define SHARED_AT_ONCE 128u
+#define SHARED_OF_SYSTEM (1 * KIB) /* of each block */
+
+/* In the order 8.0, 9.0, 10.x; the others are smaller. */
+static bool is_large(const struct chip *chip)
+{
+    return chip->cc == 80 || chip->cc / 10 == 9 || chip->cc / 10 == 10;
+}
+
+unsigned chip_warps(const struct chip *chip)
+{
+    return is_large(chip) ? 64 : 48;
+}
+
+static unsigned up_to(unsigned n, unsigned step)
+{
+    return (n + step - 1) / step * step;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+unsigned chip_blocks(const struct chip *chip, const struct chip_launch *launch)
+{
+    unsigned warps = (launch->threads + WARP - 1) / WARP, held = up_to(launch->registers * WARP, REGISTERS_AT_ONCE);
+    unsigned shared = up_to(launch->shared_bytes + SHARED_OF_SYSTEM, SHARED_AT_ONCE);
+    unsigned most = is_large(chip) ? 32 : chip->cc == 86 ? 16 : 24;
+    if (warps == 0 || warps > 32 || launch->shared_bytes > chip->shared_bytes)
+        return 0;
+    most = least(most, chip_warps(chip) / warps);
+    most = least(most, (chip->shared_bytes + SHARED_OF_SYSTEM) / shared);
+    return held ? least(most, REGISTERS_OF_SIDE / held * SIDES / warps) : most;
+}
+
 struct device_info chip_info(const struct chip *chip)
 {
     struct device_info info = {.kind = "cuda",

@@ -26,6 +26,18 @@ int chip_find(const char *arch, const struct chip **out, struct error *err);
 /* Another GPU of the same architecture: kernels chosen by L2 and memory differ between them. NULL after the last. */
 const struct chip *chip_next(const struct chip *chip);
 
+/* A kernel as it is launched. */
+struct chip_launch {
+    unsigned registers;             /* of a thread */
+    unsigned threads, shared_bytes; /* of a block; static and dynamic */
+};
+
+/* Warps that a multiprocessor holds at most. */
+unsigned chip_warps(const struct chip *chip);
+/* Blocks of the kernel that a multiprocessor has room for, as the driver's occupancy calculator counts them; 0: none.
+ */
+unsigned chip_blocks(const struct chip *chip, const struct chip_launch *launch);
+
 /* The GPU as a device would describe itself. */
 struct device_info chip_info(const struct chip *chip);
 

@@ -19,7 +19,7 @@ assert found["schema"] == "cudal2-bench/compile" and found["arch"] == "sm_90a" a
 kernel = found["kernels"][0]
 assert kernel["legal"] == len(kernel["variants"]) == 12 and kernel["all_seen"] is True
 for v in kernel["variants"]:
-    assert v["verdict"] == "ok" and v["registers"] > 0 and v["code_bytes"] > 0 and v["spill_bytes"] == 0, v
+    assert v["verdict"] == "ok" and v["registers"] > 0 and v["code_bytes"] > 0 and 0 < v["occupancy"] <= 1 and v["spill_bytes"] == 0, v
 assert kernel["variants"][0]["variant"] == "skeleton-module:TILE=16" and kernel["variants"][0]["threads"] == 256
 END
 verdict $? "the variants as JSON"
