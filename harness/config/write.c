@@ -95,6 +95,8 @@ cJSON *config_to_json(const struct config *c)
     put_names(root, "candidates", c->candidates);
     config_put_optional(root, c);
     put_fields(root, c);
+    if (!c->energy) /* a run without it is what it was before there was the key: its journal can be resumed */
+        cJSON_DeleteItemFromObjectCaseSensitive(root, "energy");
     put_timings(root, c);
     if (c->aa && c->aa_contender[0])
         cJSON_AddStringToObject(root, "aa", c->aa_contender);
