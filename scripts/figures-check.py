@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """figures-check.py [--write]: every figure of README.md, results/README.md and the pages below that comes
-from a measurement. The blocks are in figures/: leads.py, runs.py and learned.py.
+from a measurement. The blocks are in figures/: leads.py, runs.py, learned.py and
+others.py.
 
 Reads committed files under results/ alone. A block of a page between `<!-- figures: NAME -->` and `<!-- end
 -->` is what the function of that name gives; without --write a block that differs is told, and the exit
@@ -19,11 +20,13 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "figures"))
 import leads  # noqa: E402
 import learned  # noqa: E402
+import others  # noqa: E402
 import runs  # noqa: E402
 from data import PROGRAM, TOP  # noqa: E402
 
-SUBJECTS = (leads, runs, learned)
-PAGES = ("README.md", "results/README.md", "docs/scale-out.md", "docs/method.md", "docs/trust.md", "docs/rl.md", "docs/lab/rl-details.md")
+SUBJECTS = (leads, runs, learned, others)
+PAGES = ("README.md", "results/README.md", "docs/scale-out.md", "docs/method.md", "docs/trust.md", "docs/rl.md", "docs/lab/rl-details.md",
+         "docs/lab/referee.md")
 
 
 BLOCK = re.compile(r"<!-- figures: (\w+) -->\n(.*?)<!-- end -->", re.S)

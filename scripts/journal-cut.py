@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""journal-cut.py JOURNAL CELLS: a small journal, on stdout: of a journal's cells only CELLS, evenly spread,
-with the other lines and those of the activity that was recorded of them. Lines are kept as they are,
-checksums included.
+"""journal-cut.py JOURNAL [--cells CELLS] [--races N]: a smaller journal, on stdout.
 
-Makes the fixtures of tests/unit/result/test_committed.c:
-tests/fixtures/data/journals/NAME/journal.jsonl.gz."""
+With --cells only CELLS of a journal's cells, evenly spread, with the other lines and those of the activity
+that was recorded of them; with --races of each race of over N variants the N fastest (`variants` and `raced`
+still count all). Lines that need no cut are kept as they are, checksums included; a cut one gets its own.
+
+Makes the fixtures of tests/unit/result/test_committed.c (tests/fixtures/data/journals/NAME/journal.jsonl.gz)
+and thins runs that raced whole enumerations, before scripts/keep-run.sh."""
+import argparse
 import gzip
 import json
 import sys
+import zlib
 
 
 def key_of(line):
@@ -18,19 +22,53 @@ def key_of(line):
     return data.get("cell") if line["kind"] == "activity" else None
 
 
-def main(path, wanted):
-    opened = gzip.open if path.endswith(".gz") else open
-    with opened(path, "rt") as file:
-        texts = list(file)
+def of_cells(texts, wanted):
     lines = [json.loads(text) for text in texts]
     keys = [key_of(line) for line in lines]
     cells = [key for line, key in zip(lines, keys) if line["kind"] == "cell"]
     step = max(1, (len(cells) - 1) // max(1, wanted - 1))
     kept = set(cells[::step][: wanted - 1] + cells[-1:])
-    sys.stdout.writelines(text for text, key in zip(texts, keys) if key is None or key in kept)
+    return [text for text, key in zip(texts, keys) if key is None or key in kept]
+
+
+def cut_race(tuning, most):
+    """Whether there was something to cut."""
+    times = tuning.get("race_ns", [])
+    if len(times) <= most:
+        return False
+    fastest = sorted(sorted(range(len(times)), key=lambda i: (times[i] is None, times[i] or 0))[:most])
+    for name in ("race_ns", "keys"):
+        if name in tuning:
+            tuning[name] = [tuning[name][i] for i in fastest]
+    return True
+
+
+def of_races(text, most):
+    line = json.loads(text)
+    if line["kind"] != "cell":
+        return text
+    tunings = [c["tuning"] for c in line["data"].get("contenders", []) if "tuning" in c]
+    if not any([cut_race(tuning, most) for tuning in tunings]):
+        return text
+    rest = json.dumps({k: v for k, v in line.items() if k != "crc"}, separators=(",", ":"), ensure_ascii=False)[1:]
+    return '{"crc":"%08x",%s\n' % (zlib.crc32(rest.encode()), rest)
+
+
+def main():
+    p = argparse.ArgumentParser(prog="journal-cut.py", description=__doc__.split("\n\n", 1)[0])
+    p.add_argument("journal")
+    p.add_argument("--cells", type=int)
+    p.add_argument("--races", type=int, metavar="N")
+    options = p.parse_args()
+    opened = gzip.open if options.journal.endswith(".gz") else open
+    with opened(options.journal, "rt") as file:
+        texts = list(file)
+    if options.cells:
+        texts = of_cells(texts, options.cells)
+    if options.races:
+        texts = [of_races(text, options.races) for text in texts]
+    sys.stdout.writelines(texts)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: journal-cut.py JOURNAL CELLS")
-    main(sys.argv[1], int(sys.argv[2]))
+    main()

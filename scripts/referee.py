@@ -190,7 +190,7 @@ def page(races, families):
     yield "table", (["family", "what", "code", "version", "licence", "variants raced", "race"], list(who(races, families)))
     yield "h2", "Again"
     yield "code", "scripts/referee.sh referee f16 bf16\nscripts/gpu-run.sh -t 520 -o OUT referee:f16 referee:bf16     # again while it ends with 75\n" \
-                  "scripts/referee.py OUT/referee-f16.journal.jsonl OUT/referee-bf16.journal.jsonl --out docs/referee.md"
+                  "scripts/referee.py OUT/referee-f16.journal.jsonl OUT/referee-bf16.journal.jsonl --out referee.md"
 
 
 def markdown(blocks):
