@@ -337,45 +337,23 @@ int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum t
     return code;
 }
 
-/* Whether a launch of its own goes ahead of the one that counts. */
-static bool is_primed_apart(const struct bench *bench, const struct entrant *entrant, enum timing timing)
-{
-    bool own = is_cold(bench) && has_its_own_warm(bench, entrant, timing) && entrant->estimate_ns < OWN_WARM_MOST_NS;
-    return (!segment_primed(bench, entrant, timing) && is_kept_warm(bench)) || own;
-}
-
-/* A process that stands still in the pause goes on before the clock is read, and threads of its own can have code and
- * predictors warm again by then. So that nobody gains by it the pause lies ahead of everybody's own launch. */
-static bool pauses_first(const struct bench *bench, const struct entrant *entrant, enum timing timing)
-{
-    return is_primed_apart(bench, entrant, timing) && has_its_own_warm(bench, entrant, timing);
-}
-
-static void wait_for_arrival(struct bench *bench, double *gap_ns)
-{
-    if (*gap_ns >= 0)
-        *gap_ns = arrivals_wait(bench->device, *gap_ns);
-}
-
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err)
 {
-    bool emptied = empties_cache(bench, entrant, timing), paused = pauses_first(bench, entrant, timing);
-    if (paused)
-        wait_for_arrival(bench, gap_ns);
+    bool primed = segment_primed(bench, entrant, timing), emptied = empties_cache(bench, entrant, timing);
+    bool own = is_cold(bench) && has_its_own_warm(bench, entrant, timing) && entrant->estimate_ns < OWN_WARM_MOST_NS;
     int code = emptied ? timed_disturb(bench, entrant, timing, false, err) : 0;
     if (code == 0 && emptied)
         code = bench->device->ops->flush(bench->device, err);
-    if (code == 0 && is_primed_apart(bench, entrant, timing))
+    if (code == 0 && ((!primed && is_kept_warm(bench)) || own))
         code = prime(bench, entrant, timing, err);
     /* The one launch of server mode shows whether its inputs are as its primer left them: then they never are. */
     if (code == 0 && !emptied)
-        code = timed_disturb(bench, entrant, timing,
-                             bench->mode == MODE_SERVER && !segment_primed(bench, entrant, timing), err);
+        code = timed_disturb(bench, entrant, timing, bench->mode == MODE_SERVER && !primed, err);
     if (code != 0)
         return code;
-    if (!paused)
-        wait_for_arrival(bench, gap_ns);
+    if (*gap_ns >= 0)
+        *gap_ns = arrivals_wait(bench->device, *gap_ns);
     return time_once(bench, entrant, timing, is_cold(bench), ns, err);
 }
 

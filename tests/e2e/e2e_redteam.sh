@@ -15,7 +15,7 @@ code=0
 export REDTEAM_RIVALS="cpu_rivals cpu_pool cpu_ahead remains"
 # A cheat that was not found gets a second try by itself: a helper that no processor was free for has not
 # cheated (works-ahead). An accusation, or another verdict than is right, gets none.
-for table in cpu inside large narrow server; do
+for table in cpu inside large narrow; do
     # 3000 threads take minutes where each is stopped a hundred times; in the worker's process they must be
     # too many.
     if [ "$table" = cpu ]; then export CUDAL2_TEST_CROWD=100; else unset CUDAL2_TEST_CROWD; fi

@@ -26,7 +26,6 @@ shape=$(sed -n 's/^# shape: //p' "$table")
 types=$(sed -n 's/^# types: //p' "$table")
 group=$(sed -n 's/^# group_blocks: //p' "$table")
 stop=$(sed -n 's/^# stop: //p' "$table")
-mode=$(sed -n 's/^# mode: //p' "$table")
 beside=$(sed -n 's/^# baseline: //p' "$table") # of another dtype than honest.so has
 baseline=${REDTEAM_BASELINE:-${beside:+$contenders/$beside.so}}
 baseline=${baseline:-$(dirname "$bench")/tests/plugins/honest.so}
@@ -45,7 +44,7 @@ config() { # config CANDIDATE SOURCE WANTED
     fi
     cat <<END
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "redteam", "shapes": [$shape], $types, "layouts": ["nn"],
- "modes": ["${mode:-offline}"], "baselines": ["$baseline"], "candidates": ["$1"],
+ "modes": ["offline"], "baselines": ["$baseline"], "candidates": ["$1"],
  "stop": {$stop, "group_blocks": ${group:-4}},
  "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": $launch_seconds, "tune_seconds": 20}${members:+, $members}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
 END
