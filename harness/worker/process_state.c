@@ -14,7 +14,6 @@
 #include "base/plain_locale.h"
 #include "worker/protocol.h"
 
-#define FRESH_NS 1000000u /* no longer than hooks take */
 #define THREADS_MOST 1000u
 #define THREADS_EACH 8u /* processor */
 
@@ -63,7 +62,7 @@ static int check(const struct process_state *state)
     return code;
 }
 
-static int check_all(struct process_state *state)
+static int check_all(const struct process_state *state)
 {
     int code = check(state);
     if (code == 0 && host_state_threads() > state->most_threads)
@@ -72,16 +71,10 @@ static int check_all(struct process_state *state)
         code = PROTOCOL_VARIABLES;
     if (code == 0 && host_process_slows_malloc(&state->host.process))
         code = PROTOCOL_MALLOC;
-    state->compared_ns = clock_now_ns();
     return code;
 }
 
-bool process_state_is_fresh(const struct process_state *state)
-{
-    return clock_now_ns() - state->compared_ns < FRESH_NS;
-}
-
-int process_state_leave(struct process_state *state, const char *stage, bool goes_on)
+int process_state_leave(const struct process_state *state, const char *stage, bool goes_on)
 {
     if (strcmp(stage, "load") == 0)
         host_state_restore_arithmetic(&state->host);

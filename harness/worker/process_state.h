@@ -16,7 +16,6 @@ struct process_state {
     int fd;                /* of the socket */
     unsigned most_threads; /* that the process may have */
     uint64_t device, inode;
-    uint64_t compared_ns; /* when everything was, the last time */
     struct host_state host;
     struct cpu_filled inputs; /* what the inputs of timed launches are made of, while there are some */
 };
@@ -29,10 +28,6 @@ void process_state_begin(struct process_state *out, int fd);
  * variants), is looked at what takes some microseconds to compare: variables, malloc, threads. After "load" how
  * denormal numbers are treated, which constructors of honest libraries set (-ffast-math), is put back first, and is
  * nobody's fault. */
-int process_state_leave(struct process_state *state, const char *stage, bool goes_on);
-
-/* Whether everything was compared within the last millisecond: then a turn of the harness's own needs no comparison of
- * all, which takes some 40 us. Between two groups there is one such turn for each contender. */
-bool process_state_is_fresh(const struct process_state *state);
+int process_state_leave(const struct process_state *state, const char *stage, bool goes_on);
 
 #endif

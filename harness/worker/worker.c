@@ -86,11 +86,10 @@ static void send_fatal(struct worker *w, const struct error *err)
         fprintf(stderr, "cudal2-bench worker: %s\n", err->text);
 }
 
-/* Who has its turn stays where it is, a race of its variants; or it was a short turn of the harness's own. */
+/* Who has its turn stays where it is: a race of its variants. */
 static bool goes_on(const struct worker *w, const char *contender, const char *stage)
 {
-    bool stays = strcmp(w->stage, stage) == 0 && strcmp(w->threads.turn, contender) == 0;
-    return stays || (!w->threads.turn[0] && process_state_is_fresh(&w->process));
+    return strcmp(w->stage, stage) == 0 && strcmp(w->threads.turn, contender) == 0;
 }
 
 /* Leaves whoever is on the page. Who changed the process in there is named on it still, and stays. */

@@ -6,11 +6,9 @@
 #include <fenv.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "worker/process_state.h"
 #include "worker/protocol.h"
 
@@ -82,23 +80,6 @@ static void rounding_is_found_at_once_but_put_back_after_loading(void **state)
     assert_int_equal(fegetround(), FE_TONEAREST);
 }
 
-/* A turn of the harness's own right behind a hook; not one that follows when a millisecond has passed. */
-static void what_was_compared_just_now_is_fresh(void **state)
-{
-    const struct timespec two = {.tv_nsec = 2000000};
-    (void)state;
-    process = (struct process_state){.fd = -1};
-    assert_false(process_state_is_fresh(&process));
-    process_state_begin(&process, ends[0]);
-    assert_int_equal(process_state_leave(&process, "measure", false), 0);
-    assert_false(process_state_is_fresh(&process)); /* that was not everything */
-    assert_int_equal(process_state_leave(&process, "teardown", false), 0);
-    uint64_t since = clock_now_ns() - process.compared_ns;
-    assert_true(process_state_is_fresh(&process) || since > 900000);
-    nanosleep(&two, NULL);
-    assert_false(process_state_is_fresh(&process));
-}
-
 #define ON_PROCESS(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -109,7 +90,6 @@ int main(void)
         ON_PROCESS(threads_are_counted_when_a_contender_is_left),
         ON_PROCESS(unread_messages_are_found_at_once),
         ON_PROCESS(rounding_is_found_at_once_but_put_back_after_loading),
-        ON_PROCESS(what_was_compared_just_now_is_fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
