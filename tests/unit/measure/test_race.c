@@ -349,6 +349,24 @@ static void no_time_leaves_the_first_one(void **state)
     }
 }
 
+/* A library whose list has nothing for a problem is not at fault. */
+static void no_variant_for_a_problem_is_unsupported(void **state)
+{
+    static const struct {
+        int status;
+        enum verdict verdict;
+    } cases[] = {{-CUDAL2_UNSUPPORTED, VERDICT_UNSUPPORTED}, {-CUDAL2_LIBRARY_ERROR, VERDICT_SETUP_ERROR}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_race((const double[]){1e4, 2e4}, 2);
+        f.actors[0].variants_status = cases[i].status;
+        race();
+        assert_int_equal(f.bench.record->contenders[0].verdict, cases[i].verdict);
+        assert_string_equal(f.bench.record->contenders[0].stage, "tune");
+        close_race();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +389,7 @@ int main(void)
         cmocka_unit_test(long_races_rest_as_the_blocks_do),
         cmocka_unit_test(a_variant_that_cannot_be_set_up_again_leaves),
         cmocka_unit_test(a_failing_variant_leaves_the_others_racing),
+        cmocka_unit_test(no_variant_for_a_problem_is_unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
