@@ -99,7 +99,7 @@ def head_bytes():
 
 
 def loads():
-    grid = measured("results/h200/grid-*/journal.jsonl.gz", "results/h100/server-f16/journal.jsonl.gz")
+    grid = measured("results/h200/grid-*/journal.jsonl.gz", "results/h100/grid-f16/journal.jsonl.gz", "results/h100/server-f16/journal.jsonl.gz")
     search = measured("results/h200/search/*walk-f32-*.jsonl.gz")
     draw = random.Random(1)
     return {

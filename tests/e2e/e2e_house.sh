@@ -178,7 +178,7 @@ cp -r "$scripts"/figures-check.py "$scripts/figures" "$tree/scripts/"
 cp "$scripts/../configs/config.schema.json" "$tree/configs/"
 mkdir "$tree/results"
 ln -s "$(cd "$scripts/../results" && pwd)"/h[12]00 "$tree/results/"
-for other in README results/README docs/scale-out docs/method docs/trust docs/rl docs/lab/rl-details; do echo '# Page' >"$tree/$other.md"; done
+for other in README results/README docs/scale-out docs/method docs/trust docs/rl docs/lab/rl-details docs/lab/referee; do echo '# Page' >"$tree/$other.md"; done
 sed -n '/<!-- figures: between_runs -->/,/<!-- end -->/p' "$scripts/../results/README.md" >"$tree/docs/trust.md"
 expect_text "$tree/docs/trust.md" '^\| server, fp16, other hosts' "a block of figures is there"
 lint env CUDAL2_BENCH="$bench" scripts/figures-check.py
