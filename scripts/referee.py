@@ -18,7 +18,8 @@ from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "import"))
+sys.path[:0] = [str(HERE), str(HERE / "import")]
+import wrapping  # noqa: E402
 from receipts import report  # noqa: E402
 
 GROUPS = {"grid": lambda label: label.split(",")[0] == "grid", "language models": lambda label: "m=" in label}
@@ -198,8 +199,10 @@ def markdown(blocks):
         if kind == "table":
             heads, rows = content
             yield from ["| " + " | ".join(map(str, heads)) + " |", "|" + "---|" * len(heads), *("| " + " | ".join(map(str, r)) + " |" for r in rows), ""]
+        elif kind == "p":
+            yield "\n".join(wrapping.fill(content, "", "")) + "\n"
         else:
-            yield {"h1": "# ", "h2": "## ", "p": ""}.get(kind, "    ") + (content.replace("\n", "\n    ") if kind == "code" else content) + "\n"
+            yield {"h1": "# ", "h2": "## "}.get(kind, "    ") + (content.replace("\n", "\n    ") if kind == "code" else content) + "\n"
 
 
 def cell_html(text):

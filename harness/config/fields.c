@@ -25,8 +25,7 @@ const struct config_field config_fields[] = {
      "mode and where launches take over 30 us in every 2n-th, from block 8 on in every 4n-th."},
     {"", "energy", FIELD_FLAG, AT(energy), 0, 0, false, NULL,
      "Offline, behind each cell's blocks: joules a launch of every contender by the GPU's energy counter, over a "
-     "second "
-     "and ten of its steps at least."},
+     "second and ten of its steps at least."},
     {"server", "gap", FIELD_CHOICE, AT(gap.kind), 0, 0, GAP_POISSON, gap_names,
      "Distribution of the idle gaps; uniform is 0.5 to 1.5 of the mean."},
     {"server", "mean_gap_ms", FIELD_MILLIS, AT(gap.mean_ns), 0.001, 60000, 2, NULL,

@@ -467,7 +467,6 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
         code = race_variants(&race, variants, (size_t)n, out, err);
     free(variants);
     if (code == 0 && out->n == 0)
-        entrant_fail(bench, entrant, n == 0 || n == -CUDAL2_UNSUPPORTED ? VERDICT_UNSUPPORTED : VERDICT_SETUP_ERROR,
-                     "tune", why);
+        entrant_fail(bench, entrant, variants_refused(n), "tune", why);
     return code;
 }

@@ -251,6 +251,11 @@ static size_t gather_unknown(struct bench *bench, struct entrant *entrant, const
 
 /* ---- all together ---- */
 
+enum verdict variants_refused(int n)
+{
+    return n == 0 || n == -CUDAL2_UNSUPPORTED ? VERDICT_UNSUPPORTED : VERDICT_SETUP_ERROR;
+}
+
 int variants_gather(struct bench *bench, struct entrant *entrant, struct cudal2_variant *out, char *why)
 {
     const struct tuned_table *table = table_for(bench, entrant);

@@ -22,6 +22,10 @@
  * in why[CUDAL2_WHY]. A single one needs no race. */
 int variants_gather(struct bench *bench, struct entrant *entrant, struct cudal2_variant *out, char *why);
 
+/* Of a contender of whose list `n` came, and no winner: unsupported where it has nothing for the problem, else
+ * setup_error. */
+enum verdict variants_refused(int n);
+
 /* Whether the tuner chooses this entrant's variants: they are then judged one by one and not remembered. */
 bool variants_searched(const struct bench *bench, const struct entrant *entrant);
 

@@ -1,11 +1,12 @@
 /*
- * screen_energy.c - the table of what --energy measures. Relies on table.c. Called by screen.c.
+ * screen_energy.c - the table of what --energy measures. Relies on table.c and screen_each.c. Called by screen.c.
  */
 #include "report/screen_energy.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "report/screen_each.h"
 
 static bool is_measured(const struct result_contender *c)
 {
@@ -21,16 +22,6 @@ static bool is_whole(const struct result_cell *cell)
     return true;
 }
 
-static bool is_first(const struct result *result, size_t cell, const char *name)
-{
-    for (size_t i = 0; i < cell; i++) {
-        const struct result_contender *c = result_contender(&result->cells[i], name);
-        if (c && c->energy.json)
-            return false;
-    }
-    return true;
-}
-
 static void add_figure(struct table *out, double value, const char *none)
 {
     if (isnan(value))
@@ -39,13 +30,18 @@ static void add_figure(struct table *out, double value, const char *none)
         table_add(out, value, "%.3g", value);
 }
 
+static bool is_asked(const struct result_contender *c)
+{
+    return c->energy.json != NULL;
+}
+
 static void add_row(const struct result *result, const char *name, struct table *out)
 {
     size_t asked = 0, measured = 0, whole = 0;
     double logs = 0, joules = 0;
     for (size_t i = 0; i < result->n_cells; i++) {
         const struct result_contender *c = result_contender(&result->cells[i], name);
-        if (!c || !c->energy.json)
+        if (!c || !is_asked(c))
             continue;
         asked++;
         measured += is_measured(c);
@@ -72,10 +68,5 @@ void screen_energy(const struct result *result, struct table *out)
     table_share_column(out, "cells measured", "measured");
     table_column(out, "GFLOP/J", "gflop_per_joule", false);
     table_column(out, "J, a launch in each", "joules", false);
-    for (size_t i = 0; i < result->n_cells; i++)
-        for (size_t j = 0; j < result->cells[i].n_contenders; j++) {
-            const struct result_contender *c = &result->cells[i].contenders[j];
-            if (c->energy.json && is_first(result, i, c->name))
-                add_row(result, c->name, out);
-        }
+    screen_each(result, &(struct screen_each){is_asked, add_row}, out);
 }

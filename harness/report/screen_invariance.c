@@ -1,11 +1,13 @@
 /*
- * screen_invariance.c - the table of properties that --invariance finds out. Relies on table.c. Called by screen.c.
+ * screen_invariance.c - the table of properties that --invariance finds out. Relies on table.c and screen_each.c.
+ * Called by screen.c.
  */
 #include "report/screen_invariance.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "report/screen_each.h"
 
 /* Cells with an answer, and with the answer yes. */
 struct answers {
@@ -18,15 +20,9 @@ static void count(struct answers *a, enum result_answer answer)
     a->yes += answer == ANSWER_YES;
 }
 
-/* Whether a cell before this one, or an earlier contender of it, has a row of that name already. */
-static bool is_first(const struct result *result, size_t cell, const char *name)
+static bool is_asked(const struct result_contender *c)
 {
-    for (size_t i = 0; i < cell; i++) {
-        const struct result_contender *c = result_contender(&result->cells[i], name);
-        if (c && c->invariance.json)
-            return false;
-    }
-    return true;
+    return c->invariance.json != NULL;
 }
 
 static void add_row(const struct result *result, const char *name, struct table *out)
@@ -34,7 +30,7 @@ static void add_row(const struct result *result, const char *name, struct table 
     struct answers invariant = {0, 0}, deterministic = {0, 0};
     for (size_t i = 0; i < result->n_cells; i++) {
         const struct result_contender *c = result_contender(&result->cells[i], name);
-        if (c && c->invariance.json) {
+        if (c && is_asked(c)) {
             count(&invariant, c->invariance.batch_invariant);
             count(&deterministic, c->invariance.deterministic);
         }
@@ -52,10 +48,5 @@ void screen_invariance(const struct result *result, struct table *out)
     table_column(out, "contender", "contender", true);
     table_share_column(out, "batch-invariant", "batch_invariant");
     table_share_column(out, "deterministic", "deterministic");
-    for (size_t i = 0; i < result->n_cells; i++)
-        for (size_t j = 0; j < result->cells[i].n_contenders; j++) {
-            const struct result_contender *c = &result->cells[i].contenders[j];
-            if (c->invariance.json && is_first(result, i, c->name))
-                add_row(result, c->name, out);
-        }
+    screen_each(result, &(struct screen_each){is_asked, add_row}, out);
 }

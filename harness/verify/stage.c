@@ -378,8 +378,7 @@ int verify_list_variants(struct bench *bench, struct entrant *entrant, struct ra
     bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
     int n = c->ops->list_variants(c, &setup, out->ranked, RACE_MAX_VARIANTS, why);
     if (n <= 0) {
-        entrant_fail(bench, entrant, n < 0 && n != -CUDAL2_UNSUPPORTED ? VERDICT_SETUP_ERROR : VERDICT_UNSUPPORTED,
-                     "setup", why);
+        entrant_fail(bench, entrant, variants_refused(n), "setup", why);
         return 0;
     }
     out->n = (size_t)n < RACE_MAX_VARIANTS ? (size_t)n : RACE_MAX_VARIANTS;

@@ -4,7 +4,6 @@
 Run from the top of the repository; relies on the program (CUDAL2_BENCH)."""
 import subprocess
 import sys
-import textwrap
 
 from data import PROGRAM
 
@@ -14,5 +13,4 @@ DIR = "results/h100/referee"
 def referee():
     text = subprocess.run([sys.executable, "scripts/referee.py", DIR + "/f16.jsonl.gz", "--families", DIR + "/families.tsv",
                            "--program", PROGRAM], check=True, capture_output=True, text=True).stdout
-    lines = text.split("\n", 2)[2].strip().split("\n")  # the page has a title of its own
-    return [part for line in lines for part in ([line] if line[:1] in ("|", "#", " ", "") else textwrap.wrap(line, 110, break_on_hyphens=False))]
+    return text.split("\n", 2)[2].strip().split("\n")  # the page has a title of its own

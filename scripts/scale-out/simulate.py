@@ -21,7 +21,8 @@ import sys
 
 GPUS = (1, 8, 64, 512, 4096)
 REPEATS = 30  # at least
-GRID = "results/h200/grid-f32/journal.jsonl.gz"
+GRIDS = ["results/%s/journal.jsonl.gz" % name for name in ("h200/grid-f32", "h200/grid-f32-server", "h100/grid-f16", "h100/server-f16")]
+GRID = GRIDS[0]
 # Runs whose end says when their first cell began, of the program of 06f518ae.
 RUNS = ("h200/scale/one-offline.jsonl.gz", "h200/scale/one-server.jsonl.gz", "h200/scale/two-offline.jsonl.gz",
         "h200/scale/two-server.jsonl.gz", "h200/grid-f32/journal.jsonl.gz", "h200/grid-f32-server/journal.jsonl.gz",
@@ -79,7 +80,10 @@ def measured(*patterns):
     """[(modelled, real seconds, bytes)] of every cell in these journals; watched launches count to their
     cell."""
     cells = []
-    for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
+    found = {pattern: glob.glob(pattern) for pattern in patterns}
+    if not all(found.values()):
+        sys.exit("simulate: no journal %s" % " ".join(pattern for pattern, paths in found.items() if not paths))
+    for path in sorted(sum(found.values(), [])):
         lines = lines_of(path)
         config = lines[0][1]["config"]
         size = sum(size for kind, _, size in lines if kind == "activity") / sum(kind == "cell" for kind, _, _ in lines)
@@ -99,7 +103,7 @@ def head_bytes():
 
 
 def loads():
-    grid = measured("results/h200/grid-*/journal.jsonl.gz", "results/h100/grid-f16/journal.jsonl.gz", "results/h100/server-f16/journal.jsonl.gz")
+    grid = measured(*GRIDS)
     search = measured("results/h200/search/*walk-f32-*.jsonl.gz")
     draw = random.Random(1)
     return {
