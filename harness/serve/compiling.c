@@ -31,14 +31,14 @@
 
 /* ---- the kernel's files ---- */
 
-static cJSON *set_of(const struct submission *s)
+cJSON *compiling_set(const struct submission *s, const char *name)
 {
     cJSON *set = cJSON_CreateObject(), *entries = cJSON_AddArrayToObject(set, "entries"), *entry = NULL;
     if (entries && cJSON_AddItemToArray(entries, cJSON_CreateObject()))
         entry = cJSON_GetArrayItem(entries, 0);
     cJSON *values = entry ? cJSON_Duplicate(s->parameters, true) : NULL;
     if (values && cJSON_AddStringToObject(set, "schema", "cudal2-bench/kernel-set") &&
-        cJSON_AddNumberToObject(set, "schema_version", 1) && cJSON_AddStringToObject(set, "name", "submitted") &&
+        cJSON_AddNumberToObject(set, "schema_version", 1) && cJSON_AddStringToObject(set, "name", name) &&
         cJSON_AddStringToObject(entry, "kernel", s->name) && cJSON_AddStringToObject(entry, "when", "1") &&
         cJSON_AddItemToObject(entry, "parameters", values))
         return set;
@@ -50,7 +50,7 @@ static cJSON *set_of(const struct submission *s)
 static cJSON *manifest_of(const struct submission *s)
 {
     char source[32];
-    const char *const ours[][2] = {{"name", "submitted"}, {"source", source}};
+    const char *const ours[][2] = {{"name", EVALUATE_FAMILY}, {"source", source}};
     snprintf(source, sizeof source, "kernel%s", source_format_endings[s->format]);
     cJSON *manifest = cJSON_Duplicate(s->manifest, true);
     for (size_t i = 0; manifest && i < 2; i++) {
@@ -80,7 +80,7 @@ static int write_source(const struct submission *s, const char *path, struct err
 
 static int write_manifest(const struct submission *s, const char *path, struct error *err)
 {
-    cJSON *tree = s->kind == CANDIDATE_KERNEL ? set_of(s) : manifest_of(s);
+    cJSON *tree = s->kind == CANDIDATE_KERNEL ? compiling_set(s, EVALUATE_FAMILY) : manifest_of(s);
     char *text = tree ? json_print(tree, true) : NULL;
     int code = text ? file_write_atomic(path, text, strlen(text), err)
                     : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a manifest");

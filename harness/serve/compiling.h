@@ -17,6 +17,9 @@ struct compiling {
     double seconds;               /* at most */
 };
 
+/* The kernel set of a kernel with parameters, named so. Owned by the caller; NULL out of memory. */
+cJSON *compiling_set(const struct submission *s, const char *name);
+
 /* *outcome, when it is not NULL afterwards, is the end of the job: the candidate's fault. Else *code is what the
  * compiler said: registers, spills, shared memory, instructions. Both are owned by the caller. EXIT_CODE_INTERRUPTED:
  * *job->stop asked for it. Another code: the compiler or the disk is not there. */

@@ -17,6 +17,7 @@
 #include "serve/counted.h"
 #include "serve/outcome.h"
 #include "serve/spent.h"
+#include "serve/together.h"
 #include "serve/warmth.h"
 #include "serve/verdict.h"
 
@@ -41,12 +42,18 @@
 int evaluate_candidate(const struct evaluation *e, char out[PATH_MAX], struct error *err)
 {
     if (e->submission->kind != CANDIDATE_NAMED)
-        return store_path(e->store, e->id, "kernel/kernel.json", out, err);
+        return store_path(e->store, e->id, e->place ? "kernel/together.json" : "kernel/kernel.json", out, err);
     snprintf(out, PATH_MAX, "%s", e->submission->name);
     return 0;
 }
 
 /* ---- the config ---- */
+
+/* Whom one run measures. */
+struct crowd {
+    const struct evaluation *list;
+    size_t n;
+};
 
 struct effort {
     double half_width, seconds;
@@ -58,6 +65,17 @@ static bool put_list(cJSON *object, const char *key, const char *only)
 {
     cJSON *list = cJSON_AddArrayToObject(object, key);
     return list && cJSON_AddItemToArray(list, cJSON_CreateString(only));
+}
+
+static bool put_candidates(cJSON *object, const struct crowd *crowd, struct error *err)
+{
+    char candidate[PATH_MAX];
+    cJSON *list = cJSON_AddArrayToObject(object, "candidates");
+    for (size_t i = 0; i < crowd->n; i++)
+        if (!list || evaluate_candidate(&crowd->list[i], candidate, err) ||
+            !cJSON_AddItemToArray(list, cJSON_CreateString(candidate)))
+            return false;
+    return true;
 }
 
 static bool put_shapes(cJSON *object, const struct submission *s)
@@ -97,37 +115,35 @@ static bool put_rules(cJSON *object, const struct effort *effort, enum mode mode
     return stop && limits;
 }
 
-static cJSON *config_tree(const struct submission *s, const char *candidate, const struct effort *effort)
+static cJSON *config_tree(const struct crowd *crowd, const struct effort *effort, struct error *err)
 {
+    const struct submission *s = crowd->list->submission;
     cJSON *object = cJSON_CreateObject();
-    bool good = object && cJSON_AddStringToObject(object, "schema", "cudal2-bench/config") &&
-                cJSON_AddNumberToObject(object, "schema_version", 1) &&
-                cJSON_AddStringToObject(object, "name", "serve") && put_shapes(object, s) &&
-                put_list(object, "accumulate", accumulate_names[s->accumulate]) &&
-                put_list(object, "modes", mode_names[s->mode]) && put_list(object, "baselines", s->baseline) &&
-                put_list(object, "candidates", candidate) && put_checks(object, effort->watch) &&
-                put_rules(object, effort, s->mode);
+    bool good =
+        object && cJSON_AddStringToObject(object, "schema", "cudal2-bench/config") &&
+        cJSON_AddNumberToObject(object, "schema_version", 1) && cJSON_AddStringToObject(object, "name", "serve") &&
+        put_shapes(object, s) && put_list(object, "accumulate", accumulate_names[s->accumulate]) &&
+        put_list(object, "modes", mode_names[s->mode]) && put_list(object, "baselines", s->baseline) &&
+        put_candidates(object, crowd, err) && put_checks(object, effort->watch) && put_rules(object, effort, s->mode);
     if (good)
         return object;
     cJSON_Delete(object);
     return NULL;
 }
 
-static int make_config(const struct evaluation *e, const struct effort *effort, struct config *out, struct error *err)
+static int make_config(const struct crowd *crowd, const struct effort *effort, struct config *out, struct error *err)
 {
-    char candidate[PATH_MAX];
-    if (evaluate_candidate(e, candidate, err))
-        return err->code;
-    cJSON *tree = config_tree(e->submission, candidate, effort);
+    *err = (struct error){0};
+    cJSON *tree = config_tree(crowd, effort, err);
     char *text = tree ? json_print(tree, false) : NULL;
     cJSON_Delete(tree);
     if (!text)
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a config");
+        return err->code ? err->code : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a config");
     int code = config_parse(text, strlen(text), "the submission", out, err);
     free(text);
     if (code)
         return code;
-    code = config_settle(out, e->devices->on_cuda, err);
+    code = config_settle(out, crowd->list->devices->on_cuda, err);
     if (code)
         config_free(out);
     return code;
@@ -146,6 +162,8 @@ static int supervise(const struct evaluation *e, const struct config *config, co
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
     run_spec_init(spec, config);
     devices_pick(e->devices, e->device_index, &spec->devices);
+    if (e->program)
+        spec->program = e->program;
     spec->argc = 2;
     spec->argv = argv;
     spec->plugin_directory = e->plugins;
@@ -164,22 +182,44 @@ static int supervise(const struct evaluation *e, const struct config *config, co
     return code;
 }
 
+struct job_paths {
+    char directory[PATH_MAX], output[PATH_MAX], journal[PATH_MAX];
+};
+
 /* Codes of a run that came to its end, whatever it says of the contenders. */
 static bool is_result(int code)
 {
     return code == 0 || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE;
 }
 
-static int read_outcome(const struct outcome_input *in, const char *journal, cJSON **outcome, struct error *err)
+static struct outcome_input input_of(const struct evaluation *e, const char *directory)
 {
-    struct outcome_input with = *in;
+    return (struct outcome_input){.submission = e->submission, .code = e->code, .hide = {directory, e->kernels}};
+}
+
+static cJSON *outcome_of_one(const struct crowd *crowd, size_t i, const struct result *result, const char *directory)
+{
+    char family[CONFIG_LABEL_MAX];
+    struct outcome_input in = input_of(&crowd->list[i], directory);
+    together_family(&crowd->list[i], family);
+    in.result = result;
+    in.family = crowd->n > 1 ? family : NULL;
+    return outcome_of_result(&in);
+}
+
+/* One for each of the crowd. */
+static int read_outcomes(const struct crowd *crowd, const struct job_paths *at, cJSON *outcomes[], struct error *err)
+{
     struct result *result = NULL;
-    if (result_from_journal(journal, &result, err))
+    bool all = true;
+    if (result_from_journal(at->journal, &result, err))
         return err->code;
-    with.result = result;
-    *outcome = outcome_of_result(&with);
+    for (size_t i = 0; i < crowd->n; i++) {
+        outcomes[i] = outcome_of_one(crowd, i, result, at->directory);
+        all = all && outcomes[i];
+    }
     result_free(result);
-    return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
+    return all ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }
 
 /* What a worker refused at its start is wrong with the submission: a manifest, parameters, sizes. */
@@ -190,26 +230,28 @@ static int refuse(const struct outcome_input *in, cJSON **outcome, struct error 
     return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }
 
-struct job_paths {
-    char directory[PATH_MAX], output[PATH_MAX], journal[PATH_MAX];
-};
-
-static int run_once(const struct evaluation *e, const struct effort *effort, const struct job_paths *at,
-                    cJSON **outcome, struct error *err)
+static int run_crowd(const struct crowd *crowd, const struct effort *effort, const struct job_paths *at,
+                     cJSON *outcomes[], struct error *err)
 {
     struct config config;
-    const struct outcome_input in = {.submission = e->submission, .code = e->code, .hide = {at->directory, e->kernels}};
+    const struct evaluation *e = crowd->list;
     unlink(at->output);
     unlink(at->journal);
-    int code = make_config(e, effort, &config, err);
+    int code = make_config(crowd, effort, &config, err);
     if (code)
-        return code == EXIT_CODE_DATA ? refuse(&in, outcome, err) : code;
+        return code;
     code = supervise(e, &config, at->output, err);
     config_free(&config);
     if (*e->stop)
         return error_set(err, EXIT_CODE_INTERRUPTED, "stopped");
-    if (is_result(code))
-        return read_outcome(&in, at->journal, outcome, err);
+    return is_result(code) ? read_outcomes(crowd, at, outcomes, err) : code;
+}
+
+static int run_once(const struct evaluation *e, const struct effort *effort, const struct job_paths *at,
+                    cJSON **outcome, struct error *err)
+{
+    const struct outcome_input in = input_of(e, at->directory);
+    int code = run_crowd(&(struct crowd){e, 1}, effort, at, outcome, err);
     return code == EXIT_CODE_DATA || code == EXIT_CODE_USAGE ? refuse(&in, outcome, err) : code;
 }
 
@@ -240,10 +282,15 @@ static int look_first(const struct evaluation *e, const struct job_paths *at, cJ
     return 0;
 }
 
+static struct effort full_effort(const struct evaluation *e)
+{
+    return (struct effort){e->submission->half_width, e->submission->seconds,
+                           e->watch || e->submission->kind != CANDIDATE_KERNEL, e->devices->on_cuda};
+}
+
 static int evaluate_once(const struct evaluation *e, cJSON **outcome, struct error *err)
 {
-    const struct effort full = {e->submission->half_width, e->submission->seconds,
-                                e->watch || e->submission->kind != CANDIDATE_KERNEL, e->devices->on_cuda};
+    const struct effort full = full_effort(e);
     struct job_paths *at = calloc(1, sizeof *at);
     *outcome = NULL;
     int code = at ? find_paths(e, at, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
@@ -302,4 +349,51 @@ int evaluate(const struct evaluation *e, cJSON **outcome, struct error *err)
         warm_end(e->warm); /* it has the GPU's lock, and memory there */
     counted_add(e, *outcome);
     return 0;
+}
+
+/* ---- several at once ---- */
+
+/* Their time is that of all. */
+static int run_together(const struct crowd *crowd, cJSON *outcomes[], struct error *err)
+{
+    struct effort effort = full_effort(crowd->list);
+    struct job_paths *at = calloc(1, sizeof *at);
+    effort.seconds *= (double)crowd->n;
+    int code = at ? find_paths(crowd->list, at, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
+    if (!code)
+        code = run_crowd(crowd, &effort, at, outcomes, err);
+    if (!code)
+        together_keep(crowd->list, crowd->n, at->journal, outcomes);
+    free(at);
+    return code;
+}
+
+int evaluate_together(struct evaluation *list, size_t n, cJSON *outcomes[], struct error *err)
+{
+    char key[DIGEST_HEX];
+    const struct crowd crowd = {list, n};
+    struct warm *warm = list->warm;
+    memset(outcomes, 0, n * sizeof *outcomes);
+    if (!warmth_key(list, key))
+        return error_set(err, EXIT_CODE_INTERNAL, "submissions that bring code are not measured together");
+    int code = together_prepare(list, n, err);
+    if (code)
+        return code;
+    if (warm)
+        warm_begin(warm, key);
+    bool had_one = warm && warm->held;
+    code = run_together(&crowd, outcomes, err);
+    bool all = !code;
+    for (size_t i = 0; i < n; i++) {
+        all = all && outcomes[i];
+        if (code) {
+            cJSON_Delete(outcomes[i]);
+            outcomes[i] = NULL;
+        } else if (outcomes[i]) {
+            cJSON_AddStringToObject(outcomes[i], "worker", had_one ? "warm" : "new");
+        }
+    }
+    if (warm && !all)
+        warm_end(warm);
+    return code;
 }

@@ -12,6 +12,12 @@
 struct spent;
 struct warm;
 
+/* What a submitted kernel is called in its run. */
+#define EVALUATE_FAMILY "submitted"
+/* So many are measured together at most: of eight each costs little over half of what one alone does, of sixteen hardly
+ * less. */
+#define EVALUATE_MOST 8
+
 struct evaluation {
     const struct store *store;
     const char *id; /* of the job: its directory holds the run */
@@ -24,6 +30,8 @@ struct evaluation {
     struct warm *warm;             /* the device's worker between jobs; NULL: each job has one of its own */
     struct spent *spent;           /* gets where the time went; NULL: nobody asks */
     bool watch;                    /* a kernel with parameters, under CUPTI; any other candidate always is */
+    unsigned place;                /* among those that are measured in the same cells; 0: the first, or alone */
+    const char *program;           /* what a worker runs; NULL: this program */
 };
 
 /* Measures and makes the outcome, owned by the caller. What fails in a worker that has measured before is measured
@@ -31,6 +39,12 @@ struct evaluation {
  * outcome with a verdict. Otherwise a code: EXIT_CODE_INTERRUPTED  *stop asked for it; the job is as it was any other
  * the device, the disk or the machine failed; another try may do better */
 int evaluate(const struct evaluation *e, cJSON **outcome, struct error *err);
+
+/* The same for 2 to EVALUATE_MOST that may share cells (submission_may_share) and a worker (warmth.h), so that the
+ * baseline is set up, verified and timed once for all. Of the first come device, worker, `spent` and `watch`. outcomes
+ * has room for n; NULL is left for whom nothing stands: that one is to be measured by itself. None stands where
+ * another in the cells has failed, unless that one was never launched. */
+int evaluate_together(struct evaluation *list, size_t n, cJSON *outcomes[], struct error *err);
 
 /* Where the kernel of a submission lies once it was compiled: a manifest, or for CANDIDATE_KERNEL a kernel set; for
  * CANDIDATE_NAMED its name. */

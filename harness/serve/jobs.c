@@ -99,6 +99,7 @@ int jobs_reopen(struct jobs *j, struct job *job, struct submission *submission)
     }
     job->state = first_state(submission);
     job->not_before_ns = 0;
+    job->alone = false;
     job->compile_seconds = 0;
     j->n_done--;
     return 0;
@@ -119,6 +120,38 @@ struct job *jobs_next(const struct jobs *j, enum job_state state, uint64_t now_n
             best = job;
     }
     return best;
+}
+
+static bool is_mate(const struct job *first, const struct job *job, uint64_t now_ns)
+{
+    return job != first && job->state == JOB_READY && job->not_before_ns <= now_ns && job->tries == 0 && !job->alone &&
+           !first->alone && strcmp(job->client, first->client) == 0 &&
+           job->submission->priority == first->submission->priority &&
+           submission_may_share(first->submission, job->submission);
+}
+
+static bool is_unlike(const struct job *job, struct job *const chosen[], size_t n)
+{
+    bool unlike = true;
+    for (size_t i = 0; i < n; i++)
+        unlike = unlike && job != chosen[i] && submission_may_share(chosen[i]->submission, job->submission);
+    return unlike;
+}
+
+size_t jobs_together(const struct jobs *j, const struct job *first, uint64_t now_ns, struct job *out[], size_t most)
+{
+    size_t n = 0;
+    for (struct job *best = NULL; n < most; out[n++] = best) {
+        best = NULL;
+        for (size_t i = 0; i < j->n_open; i++) {
+            struct job *job = j->open[i];
+            if (is_mate(first, job, now_ns) && is_unlike(job, out, n) && (!best || jobs_is_ahead(job, best)))
+                best = job;
+        }
+        if (!best)
+            break;
+    }
+    return n;
 }
 
 void jobs_done(struct jobs *j, struct job *job)

@@ -26,6 +26,7 @@ struct job {
     uint64_t sequence, received_ns, not_before_ns;
     enum job_state state;
     unsigned tries; /* that failed by no fault of the candidate's, in this state */
+    bool alone;     /* not to be measured together with others */
     char id[DIGEST_HEX];
     char client[JOBS_CLIENT_MAX];
 };
@@ -50,6 +51,10 @@ int jobs_reopen(struct jobs *j, struct job *job, struct submission *submission);
 /* The job in this state whose turn it is: the highest priority, then the oldest. NULL when there is none. Jobs that may
  * not begin before a later time than now_ns are passed over. */
 struct job *jobs_next(const struct jobs *j, enum job_state state, uint64_t now_ns);
+
+/* Jobs that may be measured in the same cells as `first`: ready, of its client and priority, and alike
+ * (submission_may_share), none of them like another; the oldest first. Returns how many, at most `most`. */
+size_t jobs_together(const struct jobs *j, const struct job *first, uint64_t now_ns, struct job *out[], size_t most);
 
 /* Whether the turn of a comes before that of b; both are open. */
 bool jobs_is_ahead(const struct job *a, const struct job *b);

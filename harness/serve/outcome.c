@@ -17,15 +17,24 @@
 
 /* ---- who stands for the candidate and the baseline ---- */
 
+/* Whether a name of a pair is the family's, in a layout or over both. */
+static bool is_named(const char *name, const char *family)
+{
+    size_t length = family ? strlen(family) : 0;
+    const char *layout = name + length;
+    return !family ||
+           (strncmp(name, family, length) == 0 && (!layout[0] || (layout[0] == '-' && !strchr(layout + 1, '-'))));
+}
+
 /* The pair of the headline timing; one that is over layouts (-max) before one of a single layout. */
-static const struct result_pair *find_pair(const struct result_cell *cell)
+static const struct result_pair *find_pair(const struct outcome_input *in, const struct result_cell *cell)
 {
     const struct result_pair *best = NULL;
     int best_rank = -1;
     for (size_t i = 0; i < cell->n_speedups; i++) {
         const struct result_pair *pair = &cell->speedups[i];
         int rank = 2 * text_ends_with(pair->candidate, "-max") + text_ends_with(pair->reference, "-max");
-        if (pair->timing != cell->headline || rank <= best_rank)
+        if (pair->timing != cell->headline || rank <= best_rank || !is_named(pair->candidate, in->family))
             continue;
         best = pair;
         best_rank = rank;
@@ -44,26 +53,34 @@ static int weight(const struct result_contender *c)
     return c->verdict == VERDICT_UNSUPPORTED ? 0 : verdict_is_earned(c->verdict) ? 3 : 1;
 }
 
+/* Whether it is in this role, and of several candidates the one that is asked for. */
+static bool is_in_role(const struct outcome_input *in, const struct result_contender *c, enum result_role role)
+{
+    return c->role == role && (role != RESULT_CANDIDATE || is_named(c->name, in->family));
+}
+
 /* The contender whose verdict is the candidate's or the baseline's; NULL where there is none. */
-static const struct result_contender *find_spokesman(const struct result_cell *cell, enum result_role role)
+static const struct result_contender *find_spokesman(const struct outcome_input *in, const struct result_cell *cell,
+                                                     enum result_role role)
 {
     const struct result_contender *best = NULL;
     for (size_t i = 0; i < cell->n_contenders; i++) {
         const struct result_contender *c = &cell->contenders[i];
-        if (c->role == role && (!best || weight(c) > weight(best)))
+        if (is_in_role(in, c, role) && (!best || weight(c) > weight(best)))
             best = c;
     }
     return best;
 }
 
 /* The fastest layout; NULL where none has times. */
-static const struct result_contender *find_fastest(const struct result_cell *cell, enum result_role role)
+static const struct result_contender *find_fastest(const struct outcome_input *in, const struct result_cell *cell,
+                                                   enum result_role role)
 {
     const struct result_contender *best = NULL;
     for (size_t i = 0; i < cell->n_contenders; i++) {
         const struct result_contender *c = &cell->contenders[i];
         double median = result_headline(cell, c)->median_ns;
-        if (c->role == role && isfinite(median) && !(best && median >= result_headline(cell, best)->median_ns))
+        if (is_in_role(in, c, role) && isfinite(median) && !(best && median >= result_headline(cell, best)->median_ns))
             best = c;
     }
     return best;
@@ -118,10 +135,10 @@ static double deviation_of(const struct result_contender *c)
     return cJSON_IsNumber(largest) ? largest->valuedouble : NAN;
 }
 
-static void put_times(struct tree *t, const struct result_cell *cell)
+static void put_times(struct tree *t, const struct outcome_input *in, const struct result_cell *cell)
 {
-    const struct result_contender *candidate = find_fastest(cell, RESULT_CANDIDATE);
-    const struct result_contender *baseline = find_fastest(cell, RESULT_BASELINE);
+    const struct result_contender *candidate = find_fastest(in, cell, RESULT_CANDIDATE);
+    const struct result_contender *baseline = find_fastest(in, cell, RESULT_BASELINE);
     tree_put_text(t, "timing", result_timing_name(cell->headline));
     if (candidate) {
         tree_put_text(t, "contender", candidate->name);
@@ -167,7 +184,7 @@ static void put_contender_failure(struct tree *t, const struct outcome_input *in
 static void put_no_pair(struct tree *t, const struct outcome_input *in, const struct result_cell *cell)
 {
     char reason[1024];
-    const struct result_contender *baseline = find_spokesman(cell, RESULT_BASELINE);
+    const struct result_contender *baseline = find_spokesman(in, cell, RESULT_BASELINE);
     const char *why = !cell->reason[0] && baseline ? baseline->reason : cell->reason;
     snprintf(reason, sizeof reason, "no time of both the candidate and %s%s%.700s", in->submission->baseline,
              why[0] ? ": " : "", why);
@@ -180,8 +197,8 @@ static cJSON *problem_outcome(const struct outcome_input *in, const struct resul
 {
     struct tree t = tree_begin();
     char name[80];
-    const struct result_pair *pair = find_pair(cell);
-    const struct result_contender *candidate = find_spokesman(cell, RESULT_CANDIDATE);
+    const struct result_pair *pair = find_pair(in, cell);
+    const struct result_contender *candidate = find_spokesman(in, cell, RESULT_CANDIDATE);
     snprintf(name, sizeof name, "%.0fx%.0fx%.0f", cell->m, cell->n, cell->k);
     tree_put_text(&t, "problem", name);
     if (candidate && candidate->verdict != VERDICT_OK) {
@@ -190,7 +207,7 @@ static cJSON *problem_outcome(const struct outcome_input *in, const struct resul
         put_no_pair(&t, in, cell);
     } else {
         put_pair(&t, pair);
-        put_times(&t, cell);
+        put_times(&t, in, cell);
     }
     return tree_finish(&t);
 }
@@ -262,12 +279,13 @@ static void put_no_reward(struct tree *t, enum verdict verdict)
 /* ---- the whole ---- */
 
 /* Whether a launch of the candidate was watched under CUPTI, for whichever problem. */
-static bool is_watched(const struct result *result)
+static bool is_watched(const struct outcome_input *in)
 {
+    const struct result *result = in->result;
     for (size_t i = 0; i < result->n_cells; i++)
         for (size_t j = 0; j < result->cells[i].n_contenders; j++) {
             const struct result_contender *c = &result->cells[i].contenders[j];
-            if (c->role == RESULT_CANDIDATE && c->activity.json && !c->activity.unavailable[0])
+            if (is_in_role(in, c, RESULT_CANDIDATE) && c->activity.json && !c->activity.unavailable[0])
                 return true;
         }
     return false;
@@ -317,7 +335,7 @@ cJSON *outcome_of_result(const struct outcome_input *in)
     put_verdict(&t, in, problems);
     tree_put(&t, "problems", problems);
     tree_put_copy(&t, "code", in->code);
-    tree_put_text(&t, "watched", is_watched(in->result) ? OUTCOME_WATCHED_NOW : OUTCOME_WATCHED_NO);
+    tree_put_text(&t, "watched", is_watched(in) ? OUTCOME_WATCHED_NOW : OUTCOME_WATCHED_NO);
     tree_put_text(&t, "device", result_device(in->result, 0)->name);
     return tree_finish(&t);
 }

@@ -20,6 +20,7 @@ struct outcome_input {
     const struct submission *submission;
     const struct result *result; /* of result_from_journal */
     const cJSON *code;           /* what the compiler said of it, or NULL */
+    const char *family;          /* of the candidate, where the cells have others' too; NULL: any */
     const char *hide[2];         /* directories that no text may name; NULL: none */
 };
 

@@ -78,6 +78,7 @@ static int restore_job(void *context, const char *id, struct json_at at, bool do
     if (json_read_u64(json_member(at, "sequence"), &sequence, &ignored) == 0)
         job->sequence = sequence;
     job->received_ns = clock_now_ns();
+    job->alone = true; /* it may have taken the server before with it */
     return 0;
 }
 

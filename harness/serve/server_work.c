@@ -173,14 +173,19 @@ static int try_job(struct server *s, const struct evaluation *e, cJSON **outcome
     return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }
 
-static void put_spent(const struct job *job, const struct spent *spent, uint64_t began, cJSON *outcome)
+/* `seconds`: its share of the device's time since `began`. */
+static void put_spent(const struct job *job, const struct spent *spent, uint64_t began, double seconds, cJSON *outcome)
 {
-    uint64_t now = clock_now_ns();
-    double seconds = (double)(now - began) * 1e-9, before = (double)(began - job->received_ns) * 1e-9;
+    double before = (double)(began - job->received_ns) * 1e-9;
     cJSON *tree = spent_tree(spent, before - job->compile_seconds, job->compile_seconds, seconds);
     cJSON_AddNumberToObject(outcome, "measuring_seconds", round_to(seconds, 1e3));
     if (tree && !cJSON_AddItemToObject(outcome, "spent", tree))
         cJSON_Delete(tree);
+}
+
+static double seconds_since(uint64_t began)
+{
+    return (double)(clock_now_ns() - began) * 1e-9;
 }
 
 static void measure_job(struct server *s, struct job *job, const struct duty *duty)
@@ -194,14 +199,97 @@ static void measure_job(struct server *s, struct job *job, const struct duty *du
     pthread_mutex_unlock(&s->lock);
     int failed = try_job(s, &e, &outcome, &err);
     pthread_mutex_lock(&s->lock);
-    s->counts.measuring_seconds += (double)(clock_now_ns() - began) * 1e-9;
+    s->counts.measuring_seconds += seconds_since(began);
     s->counts.busy_seconds += spent.busy;
     if (failed) {
         postpone(s, job, JOB_READY, &err);
         return;
     }
-    put_spent(job, &spent, began, outcome);
+    put_spent(job, &spent, began, seconds_since(began), outcome);
     server_found(s, job, outcome);
+}
+
+/* ---- several jobs at once ---- */
+
+/* Jobs that are measured in the same cells, the first of them by whose turn it was. */
+struct party {
+    struct job *jobs[EVALUATE_MOST];
+    struct evaluation list[EVALUATE_MOST];
+    struct earlier_watch earlier[EVALUATE_MOST];
+    cJSON *outcomes[EVALUATE_MOST];
+    struct spent spent;
+    size_t n;
+};
+
+/* Takes those that may be measured with the job; false: there is none. The lock is held. */
+static bool party_gather(struct server *s, struct job *job, struct party *p)
+{
+    size_t others = jobs_together(&s->jobs, job, clock_now_ns(), p->jobs + 1, EVALUATE_MOST - 1);
+    if (job->alone || job->tries > 0 || others == 0)
+        return false;
+    p->jobs[0] = job;
+    p->n = 1 + others;
+    for (size_t i = 1; i < p->n; i++)
+        p->jobs[i]->state = JOB_MEASURING;
+    return true;
+}
+
+static int party_evaluate(struct server *s, struct party *p, const struct duty *duty, struct error *err)
+{
+    bool watch = false;
+    for (size_t i = 0; i < p->n; i++) {
+        unsigned ignored;
+        p->list[i] = evaluation_of(s, p->jobs[i], duty);
+        store_attempt(&s->store, p->jobs[i]->id, &ignored);
+        find_earlier(s, &p->list[i], &p->earlier[i]);
+        watch = watch || !p->earlier[i].tried;
+    }
+    p->list[0].watch = watch;
+    p->list[0].spent = &p->spent;
+    int code = evaluate_together(p->list, p->n, p->outcomes, err);
+    for (size_t i = 0; i < p->n; i++)
+        if (p->outcomes[i])
+            note_watched(s, &p->earlier[i], p->outcomes[i]);
+    return code;
+}
+
+/* Each has its share of the time; what has no outcome is measured by itself. The lock is held. */
+static void party_end(struct server *s, struct party *p, uint64_t began, int code, const struct error *err)
+{
+    double seconds = seconds_since(began);
+    s->counts.measuring_seconds += seconds;
+    s->counts.busy_seconds += p->spent.busy;
+    spent_share(&p->spent, p->n);
+    for (size_t i = 0; i < p->n; i++) {
+        struct job *job = p->jobs[i];
+        if (code == EXIT_CODE_INTERRUPTED) {
+            postpone(s, job, JOB_READY, err);
+        } else if (p->outcomes[i]) {
+            put_spent(job, &p->spent, began, seconds / (double)p->n, p->outcomes[i]);
+            server_found(s, job, p->outcomes[i]);
+        } else {
+            job->alone = true;
+            job->state = JOB_READY;
+        }
+    }
+}
+
+static void measure_jobs(struct server *s, struct job *job, const struct duty *duty)
+{
+    struct party *p = calloc(1, sizeof *p);
+    struct error err;
+    if (!p || !party_gather(s, job, p)) {
+        free(p);
+        measure_job(s, job, duty);
+        return;
+    }
+    uint64_t began = clock_now_ns();
+    pthread_cond_broadcast(&s->news);
+    pthread_mutex_unlock(&s->lock);
+    int code = party_evaluate(s, p, duty, &err);
+    pthread_mutex_lock(&s->lock);
+    party_end(s, p, began, code, &err);
+    free(p);
 }
 
 /* ---- threads ---- */
@@ -274,7 +362,7 @@ static void *serve_duty(void *context)
         if (job->state == JOB_COMPILING)
             compile_job(s, job);
         else
-            measure_job(s, job, duty);
+            measure_jobs(s, job, duty);
         pthread_cond_broadcast(&s->work);
     }
     s->n_finders -= duty->device >= 0;

@@ -38,6 +38,18 @@ void spent_add_run(struct spent *spent, const cJSON *time_spent)
     }
 }
 
+void spent_share(struct spent *spent, size_t n)
+{
+    double share = 1 / (double)n;
+    spent->start *= share;
+    spent->watch *= share;
+    spent->busy *= share;
+    for (int i = 0; i < PHASE_COUNT; i++)
+        spent->phases[i] *= share;
+    for (int i = 0; i < PART_COUNT; i++)
+        spent->parts[i] *= share;
+}
+
 static cJSON *parts_tree(const struct spent *spent)
 {
     struct tree t = tree_begin();

@@ -21,6 +21,9 @@ void spent_add_cell(void *context, const struct cell_record *record, size_t done
 /* Of one run: `time_spent` of its journal. NULL: it did not come to its end. */
 void spent_add_run(struct spent *spent, const cJSON *time_spent);
 
+/* Divides all by n: what each of n jobs that were measured together has cost. */
+void spent_share(struct spent *spent, size_t n);
+
 /* Owned by the caller; NULL out of memory. `measuring` is the time that the device had the job; what no member of it
  * explains is "rest": config, journal, result, outcome. */
 cJSON *spent_tree(const struct spent *spent, double queue, double compile, double measuring);

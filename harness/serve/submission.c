@@ -5,6 +5,7 @@
 #include "serve/submission.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,4 +354,33 @@ cJSON *submission_to_json(const struct submission *s)
         return object;
     cJSON_Delete(object);
     return NULL;
+}
+
+/* ---- two of them ---- */
+
+static bool same_problems(const struct submission *a, const struct submission *b)
+{
+    bool same = a->n_problems == b->n_problems;
+    for (size_t i = 0; same && i < a->n_problems; i++) {
+        const struct shape *x = &a->problems[i], *y = &b->problems[i];
+        same = x->m == y->m && x->n == y->n && x->k == y->k;
+    }
+    return same;
+}
+
+static bool is_plain(const struct submission *s)
+{
+    return s->kind == CANDIDATE_KERNEL && !(s->screen > 0) && !s->counters;
+}
+
+static bool same_effort(const struct submission *a, const struct submission *b)
+{
+    return fabs(a->half_width - b->half_width) <= 0 && fabs(a->seconds - b->seconds) <= 0;
+}
+
+bool submission_may_share(const struct submission *a, const struct submission *b)
+{
+    return is_plain(a) && is_plain(b) && strcmp(a->name, b->name) == 0 && strcmp(a->baseline, b->baseline) == 0 &&
+           a->accumulate == b->accumulate && a->mode == b->mode && same_effort(a, b) && same_problems(a, b) &&
+           !cJSON_Compare(a->parameters, b->parameters, true);
 }

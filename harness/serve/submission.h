@@ -63,6 +63,10 @@ void submission_free(struct submission *s);
  * in it. Owned by the caller; NULL out of memory. */
 cJSON *submission_to_json(const struct submission *s);
 
+/* Whether two may be measured in the same cells: other values of one installed kernel's parameters, on the same
+ * problems, against the same baseline and to the same width, with no quick look and no counters. */
+bool submission_may_share(const struct submission *a, const struct submission *b);
+
 /* Whether a client may choose such a name: letters, digits, '_', '-' and '.', beginning with a letter or digit, and no
  * ending that makes it a path. */
 bool submission_is_name(const char *name);

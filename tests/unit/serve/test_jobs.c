@@ -53,6 +53,41 @@ static void turns(void **state)
     free(j);
 }
 
+static struct job *add_kernel(struct jobs *j, int number, int priority, const char *parameters)
+{
+    struct job *job = add(j, number, priority, CANDIDATE_KERNEL);
+    job->submission->parameters = cJSON_Parse(parameters);
+    job->state = JOB_READY;
+    return job;
+}
+
+/* Jobs of one client have numbers that are all even, or all odd. */
+static void together(void **state)
+{
+    struct jobs *j = calloc(1, sizeof *j);
+    struct job *out[8];
+    (void)state;
+    struct job *first = add_kernel(j, 10, 0, "{\"BM\":1}");
+    struct job *late = add_kernel(j, 14, 0, "{\"BM\":2}"), *early = add_kernel(j, 12, 0, "{\"BM\":3}");
+    struct job *same = add_kernel(j, 16, 0, "{\"BM\":3}"), *waits = add_kernel(j, 18, 0, "{\"BM\":4}");
+    add_kernel(j, 13, 0, "{\"BM\":5}"); /* another client's */
+    add_kernel(j, 20, 1, "{\"BM\":6}"); /* whose turn is another one */
+    add_kernel(j, 22, 0, "{\"BM\":7}")->alone = true;
+    add_kernel(j, 24, 0, "{\"BM\":8}")->tries = 1;
+    add_kernel(j, 26, 0, "{\"BM\":9}")->state = JOB_QUEUED;
+    waits->not_before_ns = 100;
+    assert_int_equal(jobs_together(j, first, 99, out, 8), 2);
+    assert_ptr_equal(out[0], early);
+    assert_ptr_equal(out[1], late);
+    assert_int_equal(jobs_together(j, first, 100, out, 8), 3);
+    assert_int_equal(jobs_together(j, first, 100, out, 1), 1);
+    assert_int_equal(jobs_together(j, same, 0, out, 8), 2); /* not with its like */
+    first->alone = true;
+    assert_int_equal(jobs_together(j, first, 100, out, 8), 0);
+    jobs_free(j);
+    free(j);
+}
+
 static void again(void **state)
 {
     struct jobs *j = calloc(1, sizeof *j);
@@ -137,7 +172,8 @@ static void addresses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(turns), cmocka_unit_test(again), cmocka_unit_test(tokens),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(turns),      cmocka_unit_test(together),
+                                       cmocka_unit_test(again),      cmocka_unit_test(tokens),
                                        cmocka_unit_test(bad_tokens), cmocka_unit_test(addresses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,6 +164,38 @@ static void wrong_elements(void **state)
     cJSON_Delete(o);
 }
 
+/* Of several in one cell each is told of its own, whatever the others did. */
+static void own_of_several(void **state)
+{
+    static const char both[] = "\"k-nn\":{\"status\":\"ok\",\"role\":\"candidate\","
+                               "\"timings\":{\"wall\":{\"median_ns\":100}}},"
+                               "\"k2-nn\":{\"status\":\"ok\",\"role\":\"candidate\","
+                               "\"timings\":{\"wall\":{\"median_ns\":50}}},"
+                               "\"k3-nn\":{\"status\":\"wrong_result\",\"role\":\"candidate\",\"stage\":\"verify\"}";
+    static const char pairs[] = "{\"candidate\":\"k2-nn\",\"reference\":\"base-max\",\"timing\":\"wall\","
+                                "\"geomean\":3,\"ci95\":[2.9,3.1],\"mean_of_ratios\":4},"
+                                "{\"candidate\":\"k-nn\",\"reference\":\"base-max\",\"timing\":\"wall\","
+                                "\"geomean\":1,\"ci95\":[0.9,1.1],\"mean_of_ratios\":2}";
+    static const struct {
+        const char *family, *verdict;
+        double ratio, ns;
+    } of[] = {{"k", "ok", 2, 100}, {"k2", "ok", 4, 50}, {"k3", "wrong_result", 0, 0}};
+    struct submission s = submission_of(NULL);
+    struct result *result = result_with(both, pairs);
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        const struct outcome_input in = {.submission = &s, .result = result, .family = of[i].family};
+        cJSON *o = outcome_of_result(&in);
+        assert_string_equal(tree_text(o, "verdict"), of[i].verdict);
+        if (of[i].ratio > 0) {
+            near(tree_member(o, "terms"), "ratio", of[i].ratio);
+            near(cJSON_GetArrayItem(tree_member(o, "problems"), 0), "candidate_ns", of[i].ns);
+        }
+        cJSON_Delete(o);
+    }
+    result_free(result);
+}
+
 static void a_cell_short(void **state)
 {
     struct submission s = submission_of(NULL);
@@ -219,6 +251,7 @@ int main(void)
                                        cmocka_unit_test(unsupported_layout),
                                        cmocka_unit_test(nobodys_fault),
                                        cmocka_unit_test(wrong_elements),
+                                       cmocka_unit_test(own_of_several),
                                        cmocka_unit_test(a_cell_short),
                                        cmocka_unit_test(hopeless),
                                        cmocka_unit_test(an_unknown_word_is_a_failure_of_the_server),

@@ -50,6 +50,15 @@ static void sums(void **state)
     is(tree, "busy", 0.75);
     is(tree_member(tree, "parts"), part_names[0], 0.25);
     cJSON_Delete(tree);
+    spent_share(&spent, 2);
+    tree = spent_tree(&spent, 7, 0.75, 2.75);
+    is(tree, "start", 0.25);
+    is(tree, "measure", 1);
+    is(tree, "watch", 1);
+    is(tree, "busy", 0.375);
+    is(tree, "rest", 0.25);
+    is(tree_member(tree, "parts"), part_names[0], 0.125);
+    cJSON_Delete(tree);
     tree = spent_tree(&spent, 0, 0, 1); /* rounded up elsewhere: no less than nothing */
     is(tree, "rest", 0);
     cJSON_Delete(tree);

@@ -54,6 +54,42 @@ static char *form_of(const char *text)
     return form;
 }
 
+static bool shares(const char *a, const char *b)
+{
+    struct submission x, y;
+    struct error err = {0};
+    if (read_text(a, &x, &err) || read_text(b, &y, &err))
+        fail_msg("%s", err.text);
+    bool may = submission_may_share(&x, &y);
+    assert_int_equal(may, submission_may_share(&y, &x));
+    submission_free(&x);
+    submission_free(&y);
+    return may;
+}
+
+#define KERNEL "{\"kernel\":\"k\",\"problem\":\"8x8x8\",\"parameters\":"
+
+static void who_may_share_cells(void **state)
+{
+    static const char *const no[] = {KERNEL "{\"A\":1}}",
+                                     "{\"kernel\":\"l\",\"problem\":\"8x8x8\",\"parameters\":{\"A\":2}}",
+                                     "{\"kernel\":\"k\",\"problem\":\"8x8x16\",\"parameters\":{\"A\":2}}",
+                                     KERNEL "{\"A\":2},\"baseline\":\"cublas\"}",
+                                     KERNEL "{\"A\":2},\"accumulate\":\"f16\"}",
+                                     KERNEL "{\"A\":2},\"mode\":\"server\"}",
+                                     KERNEL "{\"A\":2},\"half_width\":0.1}",
+                                     KERNEL "{\"A\":2},\"seconds\":1}",
+                                     KERNEL "{\"A\":2},\"screen\":1}",
+                                     KERNEL "{\"A\":2},\"counters\":true}",
+                                     "{\"candidate\":\"blocked\",\"problem\":\"8x8x8\"}"};
+    (void)state;
+    assert_true(shares(KERNEL "{\"A\":1}}", KERNEL "{\"A\":2},\"alpha\":0.5,\"priority\":3}"));
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
+        if (shares(KERNEL "{\"A\":1}}", no[i]))
+            fail_msg("shares with %s", no[i]);
+    assert_false(shares(no[10], no[10])); /* its code on the host */
+}
+
 static void counters(void **state)
 {
     struct submission s;
@@ -272,10 +308,16 @@ static void gym_responses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),      cmocka_unit_test(counters),
-                                       cmocka_unit_test(one_form),      cmocka_unit_test(of_each_kind),
-                                       cmocka_unit_test(refusals),      cmocka_unit_test(too_much),
-                                       cmocka_unit_test(gym_requests),  cmocka_unit_test(gym_reference_code),
-                                       cmocka_unit_test(gym_responses), cmocka_unit_test(base64)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),
+                                       cmocka_unit_test(who_may_share_cells),
+                                       cmocka_unit_test(counters),
+                                       cmocka_unit_test(one_form),
+                                       cmocka_unit_test(of_each_kind),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(too_much),
+                                       cmocka_unit_test(gym_requests),
+                                       cmocka_unit_test(gym_reference_code),
+                                       cmocka_unit_test(gym_responses),
+                                       cmocka_unit_test(base64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
