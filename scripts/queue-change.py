@@ -82,7 +82,7 @@ def log_ratio(outcome):
 def row(name, before, after):
     changes = [b[0] - a[0] for a, b in zip(before, after)]
     own = sum(abs(c) > max(a[1], b[1]) for c, a, b in zip(changes, before, after))
-    both = sum(abs(c) > math.hypot(a[1], b[1]) for c, a, b in zip(changes, before, after))
+    both = sum(abs(c) > min(a[1], b[1]) for c, a, b in zip(changes, before, after))
     mean, error = statistics.mean(changes), statistics.stdev(changes) / math.sqrt(len(changes))
     return "| %s | %d | %.2f%% | %.2f%% | %+.2f%% +-%.2f | %d | %d |" % (
         name, len(changes), 100 * statistics.median(b[1] for b in after), 100 * statistics.median(map(abs, changes)), 100 * mean,
@@ -101,7 +101,7 @@ def main():
             full = [log_ratio(outcome) for outcome in amid(url, options, probes)]
         except BenchError as error:
             sys.exit(str(error))
-    print("| | rewards | half-width | changed by, median | mean | by more than the wider interval | than both |\n|" + "---|" * 7)
+    print("| | rewards | half-width | changed by, median | mean | not in the wider interval | not in both |\n|" + "---|" * 7)
     print(row("alone again", alone[0], alone[1]))
     print(row("amid a full queue", alone[0], full))
 

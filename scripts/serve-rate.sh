@@ -5,9 +5,9 @@
 # is the job's number: a source that has one is compiled anew for each job. $VARY: words for @VARY@ in them,
 # one job of each problem for each word, as a generator tries several candidates on a problem. $DEVICE (cpu),
 # $SIDES (64x64) and $STEP (8) of K choose device and problems; $EFFORT: how exactly each is measured. Prints
-# the rate, the device's busy share and the middle half-width of the ratios, and the first failure; exit 1:
-# not all were ok. A second line has the means of `spent`, the first job left out. Needs curl.
-# docs/lab/serve-details.md has what it printed.
+# the rate, the device's busy share, the middle half-width of the ratios by their runs alone, how many runs it
+# took, and the first failure; exit 1: not all were ok. A second line has the means of `spent`, the first job
+# left out. Needs curl. docs/lab/serve-details.md has what it printed.
 set -euo pipefail
 program=${1:?usage: scripts/serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]} jobs=${2:-20} candidate=${3:-blocked} more=${4:-}
 work=$(mktemp -d)
@@ -36,9 +36,11 @@ ids=$(grep -o '"id":"[0-9a-f]*"' "$work/taken" | cut -d'"' -f4) || { head -c 400
 ok=0
 : >"$work/spent"
 : >"$work/widths"
+: >"$work/together"
 for id in $ids; do
     until curl -sf "$url/v1/jobs/$id?wait=60" >"$work/outcome" && grep -q '"state":"done"' "$work/outcome"; do :; done
-    sed -n 's/.*"ratio_low":\([0-9.e-]*\),"ratio_high":\([0-9.e-]*\),.*/\1 \2/p' "$work/outcome" >>"$work/widths"
+    sed -n 's/.*"run_low":\([0-9.e-]*\),"run_high":\([0-9.e-]*\)[,}].*/\1 \2/p' "$work/outcome" >>"$work/widths"
+    sed -n 's/.*"together":\([0-9]*\).*/\1/p' "$work/outcome" >>"$work/together"
     { grep -o '"spent":{[^}]*}' "$work/outcome" | sed 's/"spent":{//; s/{/0,/; s/[}"]//g'; } >>"$work/spent" || true
     if grep -q '"verdict":"ok"' "$work/outcome"; then
         ok=$((ok + 1))
@@ -51,8 +53,9 @@ width=$(awk '$1 > 0 { printf "%.3f\n", 50 * log($2 / $1) }' "$work/widths" | sor
 busy=$(sed 's/.*busy:\([0-9.e-]*\).*/\1/' "$work/spent" | awk -v ms="$((ns / 1000000))" '{ s += $1 } END { printf "%.1f", 100000 * s / ms }')
 awk -v n="$jobs" -v ok="$ok" -v s="$((ns / 1000000))" -v busy="$busy" -v width="${width:-?}" 'BEGIN {
     printf "%d jobs, %d ok: %.3f s each, %.0f an hour; ", n, ok, s / 1000 / n, 3600000 * n / s
-    printf "busy with contenders %s%%, half-width %s%%\n", busy, width
+    printf "busy with contenders %s%%, half-width %s%%", busy, width
 }'
+awk -v n="$jobs" '{ s += 1 / $1; m++ } END { printf "; in %d runs, %d shared ones\n", n - m + s + 0.5, s + 0.5 }' "$work/together"
 tr ',' '\n' <"$work/spent" | awk -F: -v n="$jobs" -v ms="$((ns / 1000000))" '
     $1 == "queue" { job++; of = ""; next }
     $1 == "parts" { of = "parts/"; next }

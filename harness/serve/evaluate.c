@@ -16,6 +16,7 @@
 #include "run/warm.h"
 #include "serve/counted.h"
 #include "serve/outcome.h"
+#include "serve/repeats.h"
 #include "serve/spent.h"
 #include "serve/together.h"
 #include "serve/warmth.h"
@@ -151,10 +152,20 @@ static int make_config(const struct crowd *crowd, const struct effort *effort, s
 
 /* ---- the run ---- */
 
+static void add_cell(void *context, const struct cell_record *record, size_t done, double eta_seconds)
+{
+    const struct evaluation *e = context;
+    if (e->spent)
+        spent_add_cell(e->spent, record, done, eta_seconds);
+    if (e->looks)
+        repeats_look(e->looks, record);
+}
+
 static int supervise(const struct evaluation *e, const struct config *config, const char *output, struct error *err)
 {
     char *const argv[] = {(char *)"cudal2-bench", (char *)"serve", NULL};
-    const struct run_observer observer = {.context = e->spent, .cell = e->spent ? spent_add_cell : NULL};
+    struct evaluation context = *e;
+    const struct run_observer observer = {.context = &context, .cell = add_cell};
     cJSON *spent = NULL;
     const struct run_hooks hooks = {.observer = &observer, .stop = e->stop, .warm = e->warm, .spent = &spent};
     struct run_spec *spec = malloc(sizeof *spec);

@@ -9,6 +9,7 @@
 #include "serve/store.h"
 #include "serve/submission.h"
 
+struct repeat_log;
 struct spent;
 struct warm;
 
@@ -29,6 +30,7 @@ struct evaluation {
     const volatile int *stop;      /* non-zero: ends the run (run/supervisor.h) */
     struct warm *warm;             /* the device's worker between jobs; NULL: each job has one of its own */
     struct spent *spent;           /* gets where the time went; NULL: nobody asks */
+    struct repeat_log *looks;      /* gets what its cells say of repeats; NULL: nobody asks */
     bool watch;                    /* a kernel with parameters, under CUPTI; any other candidate always is */
     unsigned place;                /* among those that are measured in the same cells; 0: the first, or alone */
     const char *program;           /* what a worker runs; NULL: this program */

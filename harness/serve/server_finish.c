@@ -27,6 +27,7 @@ static void put_neighbours(struct server *s, const struct job *job, cJSON *outco
 static void complete(struct server *s, const struct job *job, cJSON *outcome)
 {
     double seconds = (double)(clock_now_ns() - job->received_ns) * 1e-9;
+    repeats_widen(&s->repeats, outcome);
     put_neighbours(s, job, outcome);
     cJSON_AddStringToObject(outcome, "id", job->id);
     cJSON_AddStringToObject(outcome, "state", "done");

@@ -11,6 +11,7 @@
 #include "run/devices.h"
 #include "serve/jobs.h"
 #include "serve/measured.h"
+#include "serve/repeats.h"
 #include "serve/server.h"
 #include "serve/store.h"
 #include "serve/watched.h"
@@ -39,6 +40,7 @@ struct server {
     struct jobs jobs;
     struct measured measured;
     struct watched_lines watched;
+    struct repeats repeats;
     struct server_counts counts;
     uint64_t started_ns;
     size_t n_threads, n_compilers;

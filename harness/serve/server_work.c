@@ -192,10 +192,12 @@ static void measure_job(struct server *s, struct job *job, const struct duty *du
 {
     struct evaluation e = evaluation_of(s, job, duty);
     struct spent spent = {0};
+    struct repeat_log looks = {0};
     cJSON *outcome = NULL;
     struct error err;
     uint64_t began = clock_now_ns();
     e.spent = &spent;
+    e.looks = &looks;
     pthread_mutex_unlock(&s->lock);
     int failed = try_job(s, &e, &outcome, &err);
     pthread_mutex_lock(&s->lock);
@@ -206,6 +208,7 @@ static void measure_job(struct server *s, struct job *job, const struct duty *du
         return;
     }
     put_spent(job, &spent, began, seconds_since(began), outcome);
+    repeats_add(&s->repeats, &looks);
     server_found(s, job, outcome);
 }
 
@@ -218,6 +221,7 @@ struct party {
     struct earlier_watch earlier[EVALUATE_MOST];
     cJSON *outcomes[EVALUATE_MOST];
     struct spent spent;
+    struct repeat_log looks;
     size_t n;
 };
 
@@ -246,6 +250,7 @@ static int party_evaluate(struct server *s, struct party *p, const struct duty *
     }
     p->list[0].watch = watch;
     p->list[0].spent = &p->spent;
+    p->list[0].looks = &p->looks;
     int code = evaluate_together(p->list, p->n, p->outcomes, err);
     for (size_t i = 0; i < p->n; i++)
         if (p->outcomes[i])
@@ -260,6 +265,7 @@ static void party_end(struct server *s, struct party *p, uint64_t began, int cod
     s->counts.measuring_seconds += seconds;
     s->counts.busy_seconds += p->spent.busy;
     spent_share(&p->spent, p->n);
+    repeats_add(&s->repeats, &p->looks);
     for (size_t i = 0; i < p->n; i++) {
         struct job *job = p->jobs[i];
         if (code == EXIT_CODE_INTERRUPTED) {

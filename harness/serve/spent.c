@@ -54,7 +54,7 @@ static cJSON *parts_tree(const struct spent *spent)
 {
     struct tree t = tree_begin();
     for (int i = 0; i < PART_COUNT; i++)
-        tree_put_count(&t, part_names[i], round_to(spent->parts[i], 1e3));
+        tree_put_count(&t, part_names[i], round_to(spent->parts[i], 1e5));
     return tree_finish(&t);
 }
 
@@ -62,16 +62,16 @@ cJSON *spent_tree(const struct spent *spent, double queue, double compile, doubl
 {
     struct tree t = tree_begin();
     double rest = measuring - spent->start - spent->watch;
-    tree_put_number(&t, "queue", round_to(queue, 1e3));
-    tree_put_number(&t, "compile", round_to(compile, 1e3));
-    tree_put_number(&t, "start", round_to(spent->start, 1e3));
+    tree_put_number(&t, "queue", round_to(queue, 1e5));
+    tree_put_number(&t, "compile", round_to(compile, 1e5));
+    tree_put_number(&t, "start", round_to(spent->start, 1e5));
     for (int i = 0; i < PHASE_COUNT; i++) {
-        tree_put_number(&t, phase_names[i], round_to(spent->phases[i], 1e3));
+        tree_put_number(&t, phase_names[i], round_to(spent->phases[i], 1e5));
         rest -= spent->phases[i];
     }
-    tree_put_number(&t, "watch", round_to(spent->watch, 1e3));
-    tree_put_number(&t, "rest", round_to(rest > 0 ? rest : 0, 1e3));
-    tree_put_number(&t, "busy", round_to(spent->busy, 1e3));
+    tree_put_number(&t, "watch", round_to(spent->watch, 1e5));
+    tree_put_number(&t, "rest", round_to(rest > 0 ? rest : 0, 1e5));
+    tree_put_number(&t, "busy", round_to(spent->busy, 1e5));
     tree_put(&t, "parts", parts_tree(spent));
     return tree_finish(&t);
 }
