@@ -7,7 +7,7 @@
 # $SIDES (64x64) and $STEP (8) of K choose device and problems; $EFFORT: how exactly each is measured. Prints
 # the rate, the device's busy share, the middle half-width of the ratios by their runs alone, how many runs it
 # took, and the first failure; exit 1: not all were ok. A second line has the means of `spent`, the first job
-# left out. Needs curl. docs/lab/serve-details.md has what it printed.
+# left out, a third those of a worker's start. Needs curl. docs/lab/serve-details.md has what it printed.
 set -euo pipefail
 program=${1:?usage: scripts/serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]} jobs=${2:-20} candidate=${3:-blocked} more=${4:-}
 work=$(mktemp -d)
@@ -65,5 +65,8 @@ tr ',' '\n' <"$work/spent" | awk -F: -v n="$jobs" -v ms="$((ns / 1000000))" '
         for (i = 1; job > 1 && i <= names; i++) printf " %s %.3f", order[i], sum[order[i]] / (job - 1)
         if (job > 1) printf "\n"
     }'
+grep -rho '"start_seconds":{[^}]*}' "$work/jobs" --include=run.journal.jsonl | tr '{,}' '\n' | awk -F: '
+    NF == 2 && $2 != "" { gsub("\"", "", $1); sum[$1] += $2; n[$1]++ }
+    END { printf "mean seconds of a start, cut to milliseconds:"; for (k in sum) printf " %s %.4f", k, sum[k] / n[k]; printf "\n" }' || true
 [ ! -s "$work/failed" ] || head -c 400 "$work/failed" >&2
 [ "$ok" -eq "$jobs" ]

@@ -343,6 +343,12 @@ void entrant_teardown(struct bench *bench, struct entrant *entrant)
     entrant->state = NULL;
 }
 
+const char *bench_identity(const struct bench *bench, const struct contender *contender)
+{
+    bool library = contender->role == ROLE_BASELINE && contender->is.launch != NULL;
+    return library && bench->library_identity ? bench->library_identity : bench->identity;
+}
+
 void bench_teardown_all(struct bench *bench)
 {
     for (size_t i = 0; i < bench->n_entrants; i++)

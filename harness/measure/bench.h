@@ -109,7 +109,7 @@ struct bench {
     const struct skipped_variant *skipped;
     size_t n_skipped;
     const char *identity;         /* of GPU, driver and libraries: part of the key of cached winners */
-    const char *library_identity; /* the same without kernel sets, for a library's winners; NULL: as above */
+    const char *library_identity; /* the same without kernel sets (bench_identity); NULL: as above */
     struct cell_record *record;
     stage_reporter report;
     void *report_context;
@@ -169,6 +169,10 @@ void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum tim
 
 /* What the operands of a group must hold for the entrants; `seed` decides the places. */
 void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out);
+
+/* What is known of the contender from earlier depends on. Kernel sets have no code on the host and no part in what a
+ * library does: a server that is handed a new one with each job would race and verify the libraries anew each time. */
+const char *bench_identity(const struct bench *bench, const struct contender *contender);
 
 /* Whoever of bench->entrants is set up is torn down. */
 void bench_teardown_all(struct bench *bench);

@@ -20,14 +20,6 @@ static void say_source(struct entrant *entrant, const char *source)
 
 /* ---- the winner of an earlier race ---- */
 
-/* What a library's race depends on. Kernel sets have no code on the host and no part in it: a server that is handed a
- * new one with each job would race the libraries anew each time. */
-static const char *identity_for(const struct bench *bench, const struct contender *contender)
-{
-    bool library = contender->role == ROLE_BASELINE && contender->is.launch != NULL;
-    return library && bench->library_identity ? bench->library_identity : bench->identity;
-}
-
 static void cache_key(const struct bench *bench, const struct entrant *entrant, char hex[DIGEST_HEX])
 {
     char text[192];
@@ -39,7 +31,7 @@ static void cache_key(const struct bench *bench, const struct entrant *entrant, 
              overlap_names[timing_table[bench->headline].overlaps], (unsigned long long)bench->config->workspace_bytes,
              (int)bench->config->protocol);
     digest_start(&d);
-    digest_add_string(&d, identity_for(bench, entrant->contender));
+    digest_add_string(&d, bench_identity(bench, entrant->contender));
     digest_add_string(&d, entrant->contender->name);
     digest_add_string(&d, text);
     if (bench->config->race_seconds > 0) { /* another limit, another race */

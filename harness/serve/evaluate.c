@@ -35,6 +35,8 @@
 #define GROUP_ON_CUDA 1
 #define GROUP_ON_CPU 2
 #define FIRST_LOOK 8 /* blocks, and the least however little time: fewer have no interval that says anything */
+/* Of cells that several share on a GPU, where a block costs each less: from ten on one that went wrong is dropped. */
+#define FIRST_LOOK_TOGETHER 12
 #define LOOK_EVERY 2
 #define MOST_BLOCKS 512
 /* What a run takes beside measuring: workers that start, and that are replaced. */
@@ -60,6 +62,7 @@ struct effort {
     double half_width, seconds;
     bool watch; /* launches, by a second worker when all is timed */
     bool on_cuda;
+    unsigned first_look;
 };
 
 static bool put_list(cJSON *object, const char *key, const char *only)
@@ -105,8 +108,8 @@ static bool put_rules(cJSON *object, const struct effort *effort, enum mode mode
     json_put_number(stop, mode == MODE_OFFLINE ? "offline_half_width" : "server_half_width", effort->half_width);
     json_put_number(stop, "max_cell_seconds", effort->seconds);
     json_put_number(stop, "group_blocks", effort->on_cuda ? GROUP_ON_CUDA : GROUP_ON_CPU);
-    json_put_number(stop, "min_blocks", FIRST_LOOK);
-    json_put_number(stop, "least_blocks", FIRST_LOOK);
+    json_put_number(stop, "min_blocks", effort->first_look);
+    json_put_number(stop, "least_blocks", effort->first_look);
     json_put_number(stop, "look_every", LOOK_EVERY);
     json_put_number(stop, "max_blocks", MOST_BLOCKS);
     json_put_number(limits, "setup_seconds", SETUP_SECONDS);
@@ -278,7 +281,7 @@ static int find_paths(const struct evaluation *e, struct job_paths *out, struct 
 static int look_first(const struct evaluation *e, const struct job_paths *at, cJSON **outcome, struct error *err)
 {
     const struct effort quick = {SCREEN_HALF_WIDTH, SCREEN_SECONDS, e->submission->kind != CANDIDATE_KERNEL,
-                                 e->devices->on_cuda};
+                                 e->devices->on_cuda, FIRST_LOOK};
     int code = run_once(e, &quick, at, outcome, err);
     if (code)
         return code;
@@ -296,7 +299,7 @@ static int look_first(const struct evaluation *e, const struct job_paths *at, cJ
 static struct effort full_effort(const struct evaluation *e)
 {
     return (struct effort){e->submission->half_width, e->submission->seconds,
-                           e->watch || e->submission->kind != CANDIDATE_KERNEL, e->devices->on_cuda};
+                           e->watch || e->submission->kind != CANDIDATE_KERNEL, e->devices->on_cuda, FIRST_LOOK};
 }
 
 static int evaluate_once(const struct evaluation *e, cJSON **outcome, struct error *err)
@@ -370,6 +373,7 @@ static int run_together(const struct crowd *crowd, cJSON *outcomes[], struct err
     struct effort effort = full_effort(crowd->list);
     struct job_paths *at = calloc(1, sizeof *at);
     effort.seconds *= (double)crowd->n;
+    effort.first_look = effort.on_cuda ? FIRST_LOOK_TOGETHER : FIRST_LOOK;
     int code = at ? find_paths(crowd->list, at, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
     if (!code)
         code = run_crowd(crowd, &effort, at, outcomes, err);

@@ -195,7 +195,7 @@ static void calibration_key(const struct bench *bench, const struct entrant *ent
     struct digest d;
     digest_start(&d);
     digest_add_string(&d, "profile 1");
-    digest_add_string(&d, bench->identity);
+    digest_add_string(&d, bench_identity(bench, entrant->contender));
     digest_add_string(&d, entrant->contender->name);
     digest_finish(&d, hex);
 }

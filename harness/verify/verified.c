@@ -31,7 +31,7 @@ static void make_key(const struct bench *bench, const struct entrant *entrant, c
              bench->config->verify_seeds, bench->sets_each);
     digest_start(&d);
     digest_add_string(&d, RULES);
-    digest_add_string(&d, bench->identity);
+    digest_add_string(&d, bench_identity(bench, entrant->contender));
     digest_add_string(&d, entrant->contender->name);
     digest_add_string(&d, entrant->variant);
     digest_add_string(&d, text);

@@ -44,7 +44,8 @@ void precompile(const struct precompiling *p)
         .keys = wanted.keys,
         .n_keys = wanted.n,
     };
-    cuda_compile_of(p->device, dtype, p->threads);
+    if (p->own)
+        cuda_compile_of(p->device, dtype, p->threads);
     registry_precompile(p->registry, &request);
     precompile_list_free(&wanted);
 }

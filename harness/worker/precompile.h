@@ -16,6 +16,7 @@ struct precompiling {
     struct device *device;
     unsigned threads, turn; /* turn: the worker's number, so that several begin at different kernels */
     bool ranked;            /* there is a model that chooses */
+    bool own;               /* the harness's kernels too: a worker that starts again has them */
 };
 
 /* Processors that this process may use, as many as compile at a time at most. */

@@ -44,6 +44,7 @@ struct worker {
     struct registry *registry;
     struct tuned_tables tuned;
     char tuned_key[DIGEST_HEX]; /* what they were asked for with; "" before */
+    uint32_t own_compiled;      /* dtypes whose kernels of the harness were compiled ahead */
     struct ranker *ranker;
     struct watcher *watcher;  /* of an audit worker */
     struct audit_memory kept; /* its cells' */
@@ -287,17 +288,20 @@ static int check_possible(const struct worker *w, const struct start_request *st
 
 static void compile_ahead(struct worker *w)
 {
+    uint32_t dtype = CUDAL2_BIT(dtype_of(w));
     const struct precompiling p = {.config = &w->config,
                                    .tuned = &w->tuned,
                                    .registry = w->registry,
                                    .device = w->device,
                                    .threads = precompile_threads(),
                                    .turn = (unsigned)w->index,
-                                   .ranked = w->ranker != NULL};
+                                   .ranked = w->ranker != NULL,
+                                   .own = (w->own_compiled & dtype) == 0};
     if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
         return;
     stage_page_write(w->page, "", STAGE_COMPILE, COMPILE_SECONDS);
     precompile(&p);
+    w->own_compiled |= dtype;
     stage_page_write(w->page, "", "start", READY_SECONDS);
 }
 

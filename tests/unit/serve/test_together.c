@@ -154,6 +154,11 @@ static void the_same_problem(void **state)
         assert_true(tree_number(tree_member(outcome, "reward"), "value") > 0);
         assert_int_equal(store_path(&server->store, ids[i], STORE_JOURNAL, path, &err), 0);
         assert_int_equal(access(path, F_OK), 0);
+        char *journal = NULL;
+        assert_int_equal(store_get(&server->store, ids[i], STORE_JOURNAL, &journal, &err), 0);
+        assert_non_null(strstr(journal, "\"min_blocks\":12,"));
+        assert_non_null(strstr(journal, "\"max_cell_seconds\":3,")); /* one for each */
+        free(journal);
         cJSON_Delete(outcome);
     }
 }

@@ -418,6 +418,28 @@ static void every_part_of_the_key_counts(void **state)
     }
 }
 
+/* A kernel set has no code on the host: what a library passed it has passed beside any. A candidate has not. */
+static void a_library_is_known_beside_any_set(void **state)
+{
+    static int (*const somewhere)(void *, size_t, char *) = (int (*)(void *, size_t, char *))(uintptr_t)1;
+    static const char *const sets[] = {"one set", "another set", "another set"};
+    (void)state;
+    for (int run = 0; run < 3; run++) {
+        open_cell(1024, CUDAL2_ACC_F32);
+        f.config.verify_cache = true;
+        f.bench.identity = sets[run];
+        f.bench.library_identity = run == 2 ? "other libraries" : "libraries";
+        f.contenders[1].role = ROLE_BASELINE;
+        f.contenders[1].is.launch = somewhere;
+        verify();
+        assert_string_equal(status_of(1), "ok");
+        assert_int_equal(flag_of(0, "cached"), run == 2);
+        assert_int_equal(flag_of(1, "cached"), run == 1);
+        assert_int_equal(f.actors[1].launches == 0, run == 1);
+        fixture_close(&f);
+    }
+}
+
 static void failures_are_not_remembered(void **state)
 {
     (void)state;
@@ -468,6 +490,7 @@ int main(void)
         cmocka_unit_test(wrong_class_of_a_variant_falls_back),
         cmocka_unit_test(failing_contender_can_be_timed_as_invalid),
         cmocka_unit_test_setup(what_passed_is_not_verified_again, scratch_empty),
+        cmocka_unit_test_setup(a_library_is_known_beside_any_set, scratch_empty),
         cmocka_unit_test_setup(host_code_is_verified_every_time, scratch_empty),
         cmocka_unit_test_setup(every_part_of_the_key_counts, scratch_empty),
         cmocka_unit_test_setup(failures_are_not_remembered, scratch_empty),
