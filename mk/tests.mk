@@ -64,7 +64,7 @@ $(call test_of,architectures binary compare_again compare_failure compile cubins
 $(CUPTI_C:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(addprefix $(BUILD)/tests/,$(notdir $(CUPTI_C:.c=))): LIBS += $(CUDA_LD) -lcupti
 
-$(call test_of,plugin registry watching): | $(TEST_PLUGINS)
+$(call test_of,plugin registry watching together): | $(TEST_PLUGINS)
 $(call test_of,baselines openblas blocked): | $(PLUGINS)
 
 # GPU tests too, which compile anywhere: one that no longer does is seen without a GPU.

@@ -176,8 +176,6 @@ static int supervise(const struct evaluation *e, const struct config *config, co
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
     run_spec_init(spec, config);
     devices_pick(e->devices, e->device_index, &spec->devices);
-    if (e->program)
-        spec->program = e->program;
     spec->argc = 2;
     spec->argv = argv;
     spec->plugin_directory = e->plugins;

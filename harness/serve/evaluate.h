@@ -33,7 +33,6 @@ struct evaluation {
     struct repeat_log *looks;      /* gets what its cells say of repeats; NULL: nobody asks */
     bool watch;                    /* a kernel with parameters, under CUPTI; any other candidate always is */
     unsigned place;                /* among those that are measured in the same cells; 0: the first, or alone */
-    const char *program;           /* what a worker runs; NULL: this program */
 };
 
 /* Measures and makes the outcome, owned by the caller. What fails in a worker that has measured before is measured

@@ -15,8 +15,10 @@
 #include "base/file.h"
 #include "base/tree.h"
 #include "fake_worker.h"
+#include "run/warm.h"
 #include "scratch_fixture.h"
 #include "serve/server_state.h"
+#include "worker/worker.h"
 
 #define MOST 8
 
@@ -239,16 +241,64 @@ static void a_crash_separates_them(void **state)
         assert_int_equal(together(i), 0);
 }
 
+/* ---- workers that measure ---- */
+
+/* On the CPU device, where plugins stand in for kernels: each has an outcome of its own times. */
+static void of_real_workers(void **state)
+{
+    static const struct devices cpu = {.count = 1, .spec = {"cpu"}};
+    static const char *const names[] = {"steady", "swayed"};
+    struct submission s[2];
+    struct evaluation list[2];
+    struct warm warm = {.held = false};
+    volatile int stop = 0;
+    cJSON *outcomes[2];
+    struct error err = {0};
+    char plugins[PATH_MAX], directory[PATH_MAX];
+    (void)state;
+    unsetenv("CUDAL2_FAKE");
+    snprintf(plugins, sizeof plugins, "%s/tests/plugins", getenv("CUDAL2_BUILD") ? getenv("CUDAL2_BUILD") : "build");
+    for (size_t i = 0; i < 2; i++) {
+        s[i] = (struct submission){.baseline = "honest", .half_width = 0.5, .seconds = 0.1, .n_problems = 1};
+        s[i].accumulate = CUDAL2_ACC_F32;
+        snprintf(s[i].name, sizeof s[i].name, "%s", names[i]);
+        assert_int_equal(shape_parse("16x24x32", &s[i].problems[0], &err), 0);
+        list[i] =
+            (struct evaluation){.store = &server->store, .submission = &s[i], .devices = &cpu, .plugins = plugins};
+        list[i].id = i ? "00000000000000000000000000000001" : "00000000000000000000000000000002";
+        list[i].stop = &stop;
+        list[i].warm = &warm;
+        assert_int_equal(store_path(&server->store, list[i].id, "", directory, &err), 0);
+        assert_int_equal(file_make_directories(directory, &err), 0);
+    }
+    if (evaluate_together(list, 2, outcomes, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < 2; i++) {
+        char pair[32];
+        assert_non_null(outcomes[i]);
+        snprintf(pair, sizeof pair, "%s-nn", names[i]);
+        const cJSON *problem = cJSON_GetArrayItem(tree_member(outcomes[i], "problems"), 0);
+        assert_string_equal(tree_text(problem, "contender"), pair);
+        snprintf(pair, sizeof pair, "%s-max", names[i]);
+        assert_string_equal(tree_text(problem, "candidate"), pair);
+        assert_true(tree_number(problem, "candidate_ns") > 0 && tree_number(problem, "ratio") > 0);
+        assert_int_equal(tree_whole(outcomes[i], "together"), 2);
+        cJSON_Delete(outcomes[i]);
+    }
+    assert_true(warm.held); /* for the next ones */
+    warm_end(&warm);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "worker") == 0)
-        return fake_worker();
+        return getenv("CUDAL2_FAKE") ? fake_worker() : worker_main(argv + 2);
     if (argc > 1 && strcmp(argv[1], "verify") == 0)
         return fake_compiler();
-    const struct CMUnitTest tests[] = {TEST(the_same_problem),       TEST(watched_together),
-                                       TEST(no_more_than_some),      TEST(each_has_its_share),
-                                       TEST(a_fault_separates_them), TEST(a_crash_separates_them)};
+    const struct CMUnitTest tests[] = {
+        TEST(the_same_problem),       TEST(watched_together),       TEST(no_more_than_some), TEST(each_has_its_share),
+        TEST(a_fault_separates_them), TEST(a_crash_separates_them), TEST(of_real_workers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
