@@ -116,6 +116,7 @@ static bool put_rules(cJSON *object, const struct effort *effort, enum mode mode
     json_put_number(limits, "verify_seconds", VERIFY_SECONDS);
     json_put_number(limits, "launch_seconds", LAUNCH_SECONDS);
     json_put_number(limits, "tune_seconds", TUNE_SECONDS);
+    json_put_number(object, "other_timings_every", MOST_BLOCKS); /* in the first one: no reward is made of them */
     return stop && limits;
 }
 

@@ -196,6 +196,7 @@ static void the_stop_rule(void **state)
             fail_msg("%s", err.text);
         assert_non_null(strstr(journal, "\"min_blocks\":8,\"look_every\":2,\"max_blocks\":512"));
         assert_non_null(strstr(journal, "\"least_blocks\":8"));
+        assert_non_null(strstr(journal, "\"other_timings_every\":512"));
         assert_non_null(strstr(journal, i == 0 ? "\"group_blocks\":1" : "\"group_blocks\":2"));
         cJSON_Delete(outcome);
         free(journal);
