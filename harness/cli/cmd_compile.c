@@ -140,13 +140,13 @@ static void compile_chosen(struct ahead *a, const struct precompile_list_request
 static void compile_sets(struct ahead *a, const struct compile_watch *watch)
 {
     const struct config *config = &a->made.config;
-    const struct precompile_list_request question = {config,
-                                                     a->families,
-                                                     a->n_sets,
-                                                     a->dtype,
-                                                     config_accumulates(config, a->dtype),
-                                                     &a->tuned,
-                                                     config->choice == CHOICE_RACE};
+    const struct precompile_list_request question = {.config = config,
+                                                     .families = a->families,
+                                                     .n_families = a->n_sets,
+                                                     .dtype = a->dtype,
+                                                     .accumulates = config_accumulates(config, a->dtype),
+                                                     .tuned = &a->tuned,
+                                                     .chooses = config->choice == CHOICE_RACE};
     struct precompile_request request = {.dtype = a->dtype,
                                          .accumulates = question.accumulates,
                                          .layouts = config->layouts,

@@ -47,6 +47,12 @@ struct compile_watch {
     void (*told)(void *context, const char *name, const struct compile_result *result, const char *why);
 };
 
+/* Who takes down what is to be compiled. A request is valid during the call. */
+struct compile_sink {
+    void *context;
+    void (*add)(void *context, const struct compile_request *request);
+};
+
 /* What ptxas said of one entry function. Zero where the log does not tell. */
 struct compile_usage {
     int registers, shared_bytes, stack_bytes, spill_store_bytes, spill_load_bytes;

@@ -92,6 +92,10 @@ int registry_open(const struct registry_request *request, struct device *device,
 /* module_set_precompile for every kernel set. Returns the sum. */
 struct precompile_request;
 size_t registry_precompile(const struct registry *r, const struct precompile_request *request);
+/* module_set_list for every kernel set. */
+struct compile_sink;
+void registry_list_kernels(const struct registry *r, const struct precompile_request *request,
+                           const struct compile_sink *sink);
 /* Names of the kernel sets, which are the families of their contenders, whatever their roles: at most `capacity`;
  * returns how many. Valid until registry_close. */
 size_t registry_sets(const struct registry *r, const char **names, size_t capacity);

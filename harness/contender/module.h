@@ -53,6 +53,10 @@ struct precompile_request {
  * tell. Loads nothing and needs no GPU. Returns how many kernels are in the cache now. */
 size_t module_set_precompile(const struct module_set *set, const struct precompile_request *request);
 
+/* Tells the sink what module_set_precompile would compile, in that order, and compiles nothing. */
+void module_set_list(const struct module_set *set, const struct precompile_request *request,
+                     const struct compile_sink *sink);
+
 /* The same for the keys alone, in their order and for at most `seconds`: what has begun by then is finished. ready[i]
  * says whether the machine code of keys[i] is in the cache. */
 void module_set_compile_keys(const struct module_set *set, const struct precompile_request *request, double seconds,

@@ -51,17 +51,24 @@ static size_t collect_defines(const struct manifest *m, const struct expr_scope 
     return n;
 }
 
+struct compile_request set_compile_request(const struct module_set *set, const struct module_identity *identity,
+                                           const struct expr_scope *names, struct compile_define *defines)
+{
+    const struct manifest *m = set->kernels[identity->kernel];
+    return (struct compile_request){.path = m->source_path,
+                                    .kernel_directory = set->kernel_directory,
+                                    .cc = set->device->info.cc,
+                                    .defines = defines,
+                                    .n_defines = collect_defines(m, names, defines)};
+}
+
 int set_compile(const struct module_set *set, const struct module_identity *identity, const struct expr_scope *names,
                 struct compile_result *out, char *why)
 {
     struct compile_define defines[MANIFEST_MAX_NAMES];
     const struct manifest *m = set->kernels[identity->kernel];
     struct error err;
-    struct compile_request request = {.path = m->source_path,
-                                      .kernel_directory = set->kernel_directory,
-                                      .cc = set->device->info.cc,
-                                      .defines = defines,
-                                      .n_defines = collect_defines(m, names, defines)};
+    const struct compile_request request = set_compile_request(set, identity, names, defines);
     int rc = compile_cubin(&request, out, &err);
     if (rc == 0)
         return CUDAL2_OK;

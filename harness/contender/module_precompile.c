@@ -1,6 +1,7 @@
 /*
  * module_precompile.c - fills the cubin cache for a list of kernels, by several threads, before the first race. Relies
- * on compile/. Called by registry.c, measure/choose.c, tune/family.c and the command `compile`.
+ * on compile/. Called by registry.c, measure/choose.c, tune/family.c and the command `compile`; the list alone goes to
+ * worker/behind.c, through registry.c.
  */
 #include "contender/module_set.h"
 
@@ -70,17 +71,24 @@ static size_t add_key(struct precompilation *p, const struct precompile_key *key
 
 /* ---- compiling ---- */
 
-int set_compile_identity(const struct module_set *set, const struct module_identity *job, struct compile_result *out,
-                         char *why)
+/* Of any problem: sizes are no part of the code. */
+static int names_of(const struct module_set *set, const struct module_identity *job, struct expr_variable *names,
+                    size_t *n, struct error *err)
 {
     const struct cudal2_problem any =
         problem_any((enum cudal2_dtype)job->dtype, (enum cudal2_accumulate)job->accumulate);
     const struct manifest_conditions conditions =
         manifest_conditions_on(&set->device->info, &any, (enum cudal2_layout)job->layout);
+    return manifest_names(set->kernels[job->kernel], &conditions, job->values, names, n, err);
+}
+
+int set_compile_identity(const struct module_set *set, const struct module_identity *job, struct compile_result *out,
+                         char *why)
+{
     struct expr_variable names[MANIFEST_MAX_NAMES];
     struct expr_scope scope = {names, 0};
     struct error err;
-    if (manifest_names(set->kernels[job->kernel], &conditions, job->values, names, &scope.count, &err) == 0)
+    if (names_of(set, job, names, &scope.count, &err) == 0)
         return set_compile(set, job, &scope, out, why);
     snprintf(why, CUDAL2_WHY, "compile_error: %.220s", err.text);
     return CUDAL2_LIBRARY_ERROR;
@@ -148,16 +156,41 @@ static void run_threads(struct precompilation *p, unsigned threads)
         pthread_join(started[i], NULL);
 }
 
+/* The keys first: they are in the order in which they are wanted. False: out of memory. */
+static bool list_jobs(struct precompilation *p, const struct precompile_request *request)
+{
+    const struct module_set *set = p->set;
+    p->jobs = malloc((4 * set->n_entries + request->n_keys + 1) * sizeof *p->jobs);
+    for (size_t i = 0; p->jobs && i < request->n_keys; i++)
+        add_key(p, &request->keys[i], request);
+    for (size_t i = 0; p->jobs && i < set->n_entries && !request->keys_only; i++)
+        add_entry(p, &set->entries[i], request);
+    return p->jobs != NULL;
+}
+
+void module_set_list(const struct module_set *set, const struct precompile_request *request,
+                     const struct compile_sink *sink)
+{
+    struct precompilation p = {.set = set};
+    struct expr_variable names[MANIFEST_MAX_NAMES];
+    struct compile_define defines[MANIFEST_MAX_NAMES];
+    struct error ignored; /* whoever sets it up is told */
+    bool listed = list_jobs(&p, request);
+    for (size_t i = 0; listed && i < p.n_jobs; i++) {
+        struct expr_scope scope = {names, 0};
+        if (names_of(set, &p.jobs[i], names, &scope.count, &ignored))
+            continue;
+        const struct compile_request one = set_compile_request(set, &p.jobs[i], &scope, defines);
+        sink->add(sink->context, &one);
+    }
+    free(p.jobs);
+}
+
 size_t module_set_precompile(const struct module_set *set, const struct precompile_request *request)
 {
     struct precompilation p = {.set = set, .watch = request->watch};
-    p.jobs = malloc((4 * set->n_entries + request->n_keys) * sizeof *p.jobs);
-    if (!p.jobs)
+    if (!list_jobs(&p, request))
         return 0;
-    for (size_t i = 0; i < set->n_entries && !request->keys_only; i++)
-        add_entry(&p, &set->entries[i], request);
-    for (size_t i = 0; i < request->n_keys; i++)
-        add_key(&p, &request->keys[i], request);
     p.first = (size_t)(fmod(GOLDEN * request->turn, 1.0) * (double)p.n_jobs);
     if (p.watch && p.watch->counted)
         p.watch->counted(p.watch->context, p.n_jobs);

@@ -65,6 +65,9 @@ int set_find_key(const struct module_set *set, const char *key, struct module_id
  * returned and why starts with "compile_error: " or "load_error: ". */
 int set_load(struct module_set *set, const struct module_identity *identity, const struct manifest_plan *plan,
              struct loaded_module **out, char *why);
+/* What set_compile asks of the compiler. `defines` has MANIFEST_MAX_NAMES places, and is as valid as the result. */
+struct compile_request set_compile_request(const struct module_set *set, const struct module_identity *identity,
+                                           const struct expr_scope *names, struct compile_define *defines);
 /* The compiler's part of set_load, without the device: may be called from several threads. `names` are the values of
  * the kernel's names. Free the result in every case. */
 int set_compile(const struct module_set *set, const struct module_identity *identity, const struct expr_scope *names,

@@ -339,6 +339,13 @@ size_t registry_precompile(const struct registry *r, const struct precompile_req
     return n;
 }
 
+void registry_list_kernels(const struct registry *r, const struct precompile_request *request,
+                           const struct compile_sink *sink)
+{
+    for (size_t i = 0; i < r->n_sets; i++)
+        module_set_list(r->sets[i], request, sink);
+}
+
 void registry_close(struct registry *r)
 {
     if (!r)

@@ -66,6 +66,9 @@ struct cuda_own {
 void cuda_compile_own(const struct cuda_own *own);
 /* The same for an open device; nothing on another kind of device. */
 void cuda_compile_of(struct device *d, enum cudal2_dtype dtype, unsigned threads);
+/* Tells the sink what that would compile, and compiles nothing. */
+struct compile_sink;
+void cuda_compile_list(struct device *d, enum cudal2_dtype dtype, const struct compile_sink *sink);
 
 /* Out-of-bounds elements read as zero. EXIT_CODE_DATA for rows, a swizzle or a fetch that the hardware does not know.
  */

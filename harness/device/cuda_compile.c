@@ -1,7 +1,7 @@
 /*
  * cuda_compile.c - the harness's own kernels compiled into the cache on disk by several threads, where the first cell
  * would have them compiled one after the other. Relies on compile.h. Called by worker/precompile.c before a worker is
- * ready, and by cli/cmd_compile.c.
+ * ready, by cli/cmd_compile.c and, for the list alone, by worker/behind.c.
  */
 #include "device/cuda_device.h"
 #include "compile/compile.h"
@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MOST_THREADS 16u
 
@@ -42,18 +43,32 @@ static void tell(const struct cuda_own *own, const char *name, const struct comp
         own->watch->told(own->watch->context, name, result, why);
 }
 
+/* What cuda_kernels.c asks the compiler for. */
+struct question {
+    char path[4096 + 64];
+    struct compile_define defines[3];
+    struct compile_request request; /* points into the rest */
+};
+
+static void ask(const struct cuda_own *own, size_t source, unsigned form, struct question *q)
+{
+    const struct compile_define defines[] = {
+        {"DTYPE", sources[source].typed ? (int64_t)own->dtype : 0}, {"LAYOUT_TN", form % 2}, {"WIDE", form / 2}};
+    snprintf(q->path, sizeof q->path, "%s/harness/%s.cu", own->kernel_directory, sources[source].file);
+    memcpy(q->defines, defines, sizeof defines);
+    q->request = (struct compile_request){q->path, own->kernel_directory, own->cc, q->defines, 3};
+}
+
 /* A kernel that does not compile says so where it is used. */
 static void compile_one(const struct cuda_own *own, size_t source, unsigned form)
 {
-    char path[4096 + 64], name[64];
-    const struct compile_define defines[] = {
-        {"DTYPE", sources[source].typed ? (int64_t)own->dtype : 0}, {"LAYOUT_TN", form % 2}, {"WIDE", form / 2}};
-    const struct compile_request request = {path, own->kernel_directory, own->cc, defines, 3};
+    char name[64];
+    struct question q;
     struct compile_result result;
     struct error err;
-    snprintf(path, sizeof path, "%s/harness/%s.cu", own->kernel_directory, sources[source].file);
+    ask(own, source, form, &q);
     snprintf(name, sizeof name, "harness/%s", sources[source].file);
-    int code = compile_cubin(&request, &result, &err);
+    int code = compile_cubin(&q.request, &result, &err);
     tell(own, name, &result, code ? err.text : NULL);
     compile_result_free(&result);
 }
@@ -89,12 +104,30 @@ void cuda_compile_own(const struct cuda_own *own)
         pthread_join(started[i], NULL);
 }
 
+static struct cuda_own own_of(const struct cuda_device *c, enum cudal2_dtype dtype)
+{
+    return (struct cuda_own){.kernel_directory = c->kernel_directory, .cc = c->base.info.cc, .dtype = dtype};
+}
+
 void cuda_compile_of(struct device *d, enum cudal2_dtype dtype, unsigned threads)
 {
     const struct cuda_device *c = cuda_of(d);
     if (!c)
         return;
-    const struct cuda_own own = {
-        .kernel_directory = c->kernel_directory, .cc = c->base.info.cc, .dtype = dtype, .threads = threads};
+    struct cuda_own own = own_of(c, dtype);
+    own.threads = threads;
     cuda_compile_own(&own);
+}
+
+void cuda_compile_list(struct device *d, enum cudal2_dtype dtype, const struct compile_sink *sink)
+{
+    const struct cuda_device *c = cuda_of(d);
+    const struct cuda_own own = c ? own_of(c, dtype) : (struct cuda_own){0};
+    struct question q;
+    for (size_t i = 0; c && i < N_SOURCES * N_FORMS; i++) {
+        if (!is_wanted(&own, i / N_FORMS, (unsigned)(i % N_FORMS)))
+            continue;
+        ask(&own, i / N_FORMS, (unsigned)(i % N_FORMS), &q);
+        sink->add(sink->context, &q.request);
+    }
 }

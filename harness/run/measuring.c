@@ -267,6 +267,8 @@ void measuring_tell(const struct measuring *m, struct start_request *out)
 {
     starting_request(m->spec, m->config, m->checking, out);
     refusals_tell(&m->refusals, out);
+    out->order = out->precompile ? m->shapes : NULL;
+    out->workers = m->spec->devices.count;
 }
 
 int measuring_open(struct measuring *m, struct error *err)
@@ -282,6 +284,7 @@ int measuring_open(struct measuring *m, struct error *err)
     if (!m->given || !m->order || !m->config)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the cells");
     measuring_order(&ledger->plan, m->spec->devices.count, m->order);
+    m->shapes = starting_order(m->spec->config, &ledger->plan, m->order, ledger->done);
     if (!m->checking && !m->hooks->director)
         between_choose(&m->between, m->order, ledger->plan.n_cells, m->spec->devices.count);
     if (observer && observer->started)
@@ -320,4 +323,5 @@ void measuring_close(struct measuring *m)
     between_free(&m->between);
     refusals_free(&m->refusals);
     cJSON_Delete(m->config);
+    cJSON_Delete(m->shapes);
 }

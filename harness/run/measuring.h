@@ -18,7 +18,8 @@ struct measuring {
     bool *given;   /* owned; cells handed to a slot */
     size_t *order; /* owned; in which cells are handed out */
     size_t next;   /* of it; everything ahead has been handed out */
-    cJSON *config; /* owned; as workers are told */
+    cJSON *config; /* owned; as workers are told, like the next */
+    cJSON *shapes; /* owned; start_request.order */
     struct refusals refusals;
     uint64_t first_cell_ns;      /* when a worker got the first; 0 before */
     uint64_t worker_ready_bytes; /* the most that one held when it had loaded its libraries */

@@ -4,6 +4,7 @@
 #ifndef CUDAL2_RUN_STARTING_H
 #define CUDAL2_RUN_STARTING_H
 
+#include "run/plan.h"
 #include "run/run_spec.h"
 #include "worker/protocol.h"
 
@@ -11,6 +12,10 @@
  * and spec must outlive it. `checking`: the worker is only asked what it is. Not by value: it is large, and stacks
  * may be small. */
 void starting_request(const struct run_spec *spec, cJSON *config, bool checking, struct start_request *out);
+
+/* start_request.order: the shapes of the plan's cells that are not done, in the order `cells` of its cells. Owned by
+ * the caller; NULL out of memory. */
+cJSON *starting_order(const struct config *config, const struct plan *plan, const size_t *cells, const bool *done);
 
 /* What follows `worker` on its command line, NULL-terminated: `at`, or `wary` where the device must have opened in a
  * trial before it enters anything (settle.h); its device, what it is there for, and the files and directories that it

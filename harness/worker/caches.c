@@ -46,6 +46,19 @@ static unsigned add_names(struct digest *d, const char *plugin_directory, char *
     return n;
 }
 
+static bool any_stranger(const char *plugin_directory, char *const *names)
+{
+    for (size_t i = 0; names[i]; i++)
+        if (is_strangers(plugin_directory, names[i]))
+            return true;
+    return false;
+}
+
+bool caches_strangers(const struct config *config, const char *plugin_directory)
+{
+    return any_stranger(plugin_directory, config->baselines) || any_stranger(plugin_directory, config->candidates);
+}
+
 static void have_own(const char *name)
 {
     char cache[PATH_MOST - 64], own[PATH_MOST];

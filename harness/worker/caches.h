@@ -8,6 +8,9 @@
 #include "model/config.h"
 #include "worker/confine.h"
 
+/* Whether one of the plugins is a stranger's, as caches_choose takes it. */
+bool caches_strangers(const struct config *config, const char *plugin_directory);
+
 /* Before this process is confined, which plugins will run in. Where one of them is a stranger's, they write a directory
  * of their own, which only workers with the same plugins read; what others left is read as well. `plugin_directory`:
  * NULL for the program's own, where no stranger's plugin is. */

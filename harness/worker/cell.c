@@ -63,6 +63,7 @@ static struct cell_record *new_record(const struct cell_context *context, const 
     r->worker = context->worker;
     snprintf(r->label, sizeof r->label, "%s", request->label);
     r->outcome = CELL_OK;
+    r->phase_seconds[PHASE_SETUP] = context->waited_seconds;
     return r;
 }
 

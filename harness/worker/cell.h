@@ -50,7 +50,8 @@ struct cell_context {
     struct device *device;
     struct registry *registry;
     int worker;
-    const char *identity; /* names GPU, driver and libraries: part of the key under which race winners are cached */
+    double waited_seconds; /* for the cell's kernels, just before: part of its setup */
+    const char *identity;  /* names GPU, driver and libraries: part of the key under which race winners are cached */
     const char *library_identity; /* kernel sets left out; NULL: as above */
     stage_reporter report;
     void *report_context;

@@ -8,9 +8,7 @@
 
 #include "contender/module.h"
 #include "device/cuda.h"
-#include "worker/precompile_list.h"
 
-#define MAX_SETS 64u
 #define COMPILE_THREADS 32 /* 150 MB each */
 
 unsigned precompile_threads(void)
@@ -20,32 +18,45 @@ unsigned precompile_threads(void)
     return cpus < 1 ? 1 : cpus > COMPILE_THREADS ? COMPILE_THREADS : (unsigned)cpus;
 }
 
-void precompile(const struct precompiling *p)
+void precompile_ask(const struct precompiling *p, struct precompile_question *out)
 {
-    const char *families[MAX_SETS];
-    size_t n_families = registry_sets(p->registry, families, MAX_SETS);
     enum cudal2_dtype dtype = config_dtype(p->config, true);
-    const struct precompile_list_request question = {p->config,
-                                                     families,
-                                                     n_families,
-                                                     dtype,
-                                                     config_accumulates(p->config, dtype),
-                                                     p->tuned,
-                                                     p->ranked && p->config->choice == CHOICE_RACE};
-    struct precompile_list wanted;
-    precompile_list_collect(&question, &wanted);
-    const struct precompile_request request = {
-        .dtype = question.dtype,
-        .accumulates = question.accumulates,
+    out->list =
+        (struct precompile_list_request){.config = p->config,
+                                         .families = out->families,
+                                         .n_families = registry_sets(p->registry, out->families, PRECOMPILE_SETS_MOST),
+                                         .dtype = dtype,
+                                         .accumulates = config_accumulates(p->config, dtype),
+                                         .tuned = p->tuned,
+                                         .chooses = p->ranked && p->config->choice == CHOICE_RACE,
+                                         .order = p->order,
+                                         .n_order = p->n_order};
+}
+
+struct precompile_request precompile_request_for(const struct precompiling *p, const struct precompile_list *list)
+{
+    enum cudal2_dtype dtype = config_dtype(p->config, true);
+    return (struct precompile_request){
+        .dtype = dtype,
+        .accumulates = config_accumulates(p->config, dtype),
         .layouts = p->config->layouts,
         .threads = p->threads,
         .turn = p->turn,
-        .keys_only = !wanted.own && !p->config->verify_only, /* which verifies all that a set lists */
-        .keys = wanted.keys,
-        .n_keys = wanted.n,
+        .keys_only = !list->own && !p->config->verify_only, /* which verifies all that a set lists */
+        .keys = list->keys,
+        .n_keys = list->n,
     };
+}
+
+void precompile(const struct precompiling *p)
+{
+    struct precompile_question question;
+    struct precompile_list wanted;
+    precompile_ask(p, &question);
+    precompile_list_collect(&question.list, &wanted);
+    const struct precompile_request request = precompile_request_for(p, &wanted);
     if (p->own)
-        cuda_compile_of(p->device, dtype, p->threads);
+        cuda_compile_of(p->device, request.dtype, p->threads);
     registry_precompile(p->registry, &request);
     precompile_list_free(&wanted);
 }

@@ -8,6 +8,9 @@
 #include "config/config.h"
 #include "contender/contender.h"
 #include "contender/tuned.h"
+#include "worker/precompile_list.h"
+
+#define PRECOMPILE_SETS_MOST 64u
 
 struct precompiling {
     const struct config *config;
@@ -17,7 +20,17 @@ struct precompiling {
     unsigned threads, turn; /* turn: the worker's number, so that several begin at different kernels */
     bool ranked;            /* there is a model that chooses */
     bool own;               /* the harness's kernels too: a worker that starts again has them */
+    const size_t *order;    /* as in precompile_list_request */
+    size_t n_order;
 };
+
+/* What such a run asks of precompile_list.h, and of the sets once there is a list. */
+struct precompile_question {
+    const char *families[PRECOMPILE_SETS_MOST];
+    struct precompile_list_request list;
+};
+void precompile_ask(const struct precompiling *p, struct precompile_question *out);
+struct precompile_request precompile_request_for(const struct precompiling *p, const struct precompile_list *list);
 
 /* Processors that this process may use, as many as compile at a time at most. */
 unsigned precompile_threads(void);

@@ -321,6 +321,10 @@ cJSON *start_request_to_json(const struct start_request *request)
     put_text_or_null(o, "plugins", request->plugin_directory);
     put_text_or_null(o, "kernels", request->kernel_directory);
     cJSON_AddBoolToObject(o, "precompile", request->precompile);
+    if (request->order) {
+        cJSON_AddItemToObject(o, "order", cJSON_Duplicate(request->order, true));
+        cJSON_AddNumberToObject(o, "workers", request->workers);
+    }
     put_exclusions(o, "refused", request->refused, request->n_refused);
     if (request->tuned[0] || request->no_tuned || request->force_tuned)
         cJSON_AddItemToObject(o, "tuned", tuned_to_json(request));
@@ -356,6 +360,25 @@ static int tuned_from_json(struct json_at at, struct start_request *out, struct 
     return 0;
 }
 
+static int order_from_json(struct json_at at, struct start_request *out, struct error *err)
+{
+    struct json_at order = json_member(at, "order"), each;
+    int64_t workers = 0, place;
+    const cJSON *one = NULL;
+    int count = 0, i = 0;
+    if (!order.node)
+        return 0;
+    if (json_read_array(order, 0, &count, err) ||
+        json_read_int(json_member(at, "workers"), 1, INT32_MAX, &workers, err))
+        return err->code;
+    while (json_each(order, &one, &i, &each))
+        if (json_read_int(each, 0, INT32_MAX, &place, err))
+            return err->code;
+    out->order = order.node;
+    out->workers = (int)workers;
+    return 0;
+}
+
 static int read_flag(struct json_at at, bool *out, struct error *err)
 {
     return at.node ? json_read_bool(at, out, err) : 0;
@@ -363,8 +386,9 @@ static int read_flag(struct json_at at, bool *out, struct error *err)
 
 int start_request_from_json(struct json_at at, struct start_request *out, struct error *err)
 {
-    static const char *const keys[] = {"type",    "config",     "device",  "gpu",   "worker", "nonce",  "plugins",
-                                       "kernels", "precompile", "refused", "tuned", "audit",  "search", NULL};
+    static const char *const keys[] = {"type",    "config",  "device",     "gpu",     "worker", "nonce",
+                                       "plugins", "kernels", "precompile", "refused", "tuned",  "audit",
+                                       "search",  "order",   "workers",    NULL};
     struct json_at gpu = json_member(at, "gpu");
     int64_t worker = 0;
     *out = (struct start_request){0};
@@ -376,7 +400,8 @@ int start_request_from_json(struct json_at at, struct start_request *out, struct
         read_text_or_null(json_member(at, "kernels"), &out->kernel_directory, err) ||
         json_read_bool(json_member(at, "precompile"), &out->precompile, err) ||
         exclusions_from_json(json_member(at, "refused"), out->refused, &out->n_refused, err) ||
-        tuned_from_json(json_member(at, "tuned"), out, err) || read_flag(json_member(at, "audit"), &out->audit, err) ||
+        order_from_json(at, out, err) || tuned_from_json(json_member(at, "tuned"), out, err) ||
+        read_flag(json_member(at, "audit"), &out->audit, err) ||
         read_flag(json_member(at, "search"), &out->search, err))
         return err->code;
     out->config = json_member(at, "config").node;

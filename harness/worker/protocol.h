@@ -2,7 +2,8 @@
  * protocol.h - JSON lines between supervisor and worker over a socket pair (fd 3 in the worker).
  *
  * supervisor -> worker: {"type":"start","config":{...},"device":"cuda:0","worker":0,"nonce":"...","plugins":null,
- *                        "kernels":null,"precompile":true,"refused":[...]}   perhaps "tuned":{files,none,force}
+ *                        "kernels":null,"precompile":true,"refused":[...]}   perhaps "tuned":{files,none,force},
+ *                                                                     "order":[3,0,...],"workers":2
  *                                                                     to an audit worker also "audit":true
  *                       {"type":"cell","problem":{...},"mode":"offline","label":"","seed":"123","nonce":"...",
  *                        "exclude":[...]}
@@ -68,7 +69,11 @@ struct start_request {
     int worker;
     const char *nonce;
     const char *plugin_directory, *kernel_directory;
-    bool precompile;                             /* kernels all at once; otherwise each in its contender's setup */
+    bool precompile; /* kernels all at once; otherwise each in its contender's setup */
+    /* Places of the config's shapes, in the order of the first cells that are to be measured of them, and how many
+     * workers share those. NULL: all, as they are. */
+    const cJSON *order;
+    int workers;
     struct exclusion refused[START_MAX_REFUSED]; /* plugins that were the end of an earlier worker while loading */
     size_t n_refused;
     const char *tuned[CONFIG_NAMES_MAX + 1]; /* tuning tables to use; none named: this device's own */

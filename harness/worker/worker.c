@@ -12,12 +12,12 @@
 #include "base/clock.h"
 #include "base/stack_guard.h"
 #include "choice/rank.h"
-#include "compile/kernels.h"
 #include "contender/module.h"
 #include "measure/ranges.h"
 #include "verify/rivals.h"
 #include "worker/plugin_sandbox.h"
 #include "worker/audit.h"
+#include "worker/behind.h"
 #include "worker/caches.h"
 #include "worker/confine.h"
 #include "worker/environment.h"
@@ -27,7 +27,7 @@
 #include "worker/protocol.h"
 #include "worker/settle.h"
 #include "worker/stage_page.h"
-#include "worker/precompile.h"
+#include "worker/tables.h"
 
 #define COMPILE_SECONDS 600.0 /* a thousand kernels on two slow cores */
 #define READY_SECONDS 60.0    /* from there to `ready` */
@@ -42,10 +42,10 @@ struct worker {
     struct config config;
     struct device *device;
     struct registry *registry;
-    struct tuned_tables tuned;
-    char tuned_key[DIGEST_HEX]; /* what they were asked for with; "" before */
-    uint32_t own_compiled;      /* dtypes whose kernels of the harness were compiled ahead */
+    struct tables tables;
+    uint32_t own_compiled; /* dtypes whose kernels of the harness were compiled ahead */
     struct ranker *ranker;
+    struct behind behind;
     struct watcher *watcher;  /* of an audit worker */
     struct audit_memory kept; /* its cells' */
     struct confinement confinement;
@@ -180,31 +180,6 @@ static enum cudal2_dtype dtype_of(const struct worker *w)
     return config_dtype(&w->config, w->device->info.device_bit == CUDAL2_ON_CUDA);
 }
 
-/* The tuning tables; a machine without a kernel directory has none of its own. They are some megabytes of JSON: a
- * worker that starts again keeps those that it has. */
-static int open_tuned(struct worker *w, const struct start_request *start, struct error *err)
-{
-    char directory[4096], key[DIGEST_HEX];
-    struct error ignored;
-    bool found = kernel_directory_find(start->kernel_directory, directory, sizeof directory, &ignored) == 0;
-    const struct tuned_request request = {
-        .files = start->tuned,
-        .directory = found ? directory : NULL,
-        .none = start->no_tuned,
-        .force = start->force_tuned,
-        .device = &w->device->info,
-        .dtype = dtype_of(w),
-        .accumulates = config_accumulates(&w->config, dtype_of(w)),
-        .modes = w->config.modes,
-    };
-    tuned_request_digest(&request, key);
-    if (strcmp(key, w->tuned_key) == 0)
-        return 0;
-    tuned_tables_close(&w->tuned);
-    memcpy(w->tuned_key, key, sizeof key);
-    return tuned_tables_open(&request, &w->tuned, err);
-}
-
 /* Threads that a plugin's constructor left computing: it is not loaded again. */
 static void check_loaded(struct worker *w)
 {
@@ -262,7 +237,8 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         .processes = w->sandbox.processes,
     };
     /* Who watches is told the variants, and needs no table. */
-    if ((!start->audit && open_tuned(w, start, err)) || registry_open(&request, w->device, &w->registry, err))
+    if ((!start->audit && tables_open(&w->tables, start, &w->config, w->device, err)) ||
+        registry_open(&request, w->device, &w->registry, err))
         return err->code;
     plugin_sandbox_note(&w->sandbox, &w->confinement);
     caches_believe(&w->confinement);
@@ -286,21 +262,25 @@ static int check_possible(const struct worker *w, const struct start_request *st
     return code || !start->search ? code : preflight_search_check(&question, err);
 }
 
-static void compile_ahead(struct worker *w)
+/* Here, or by lanes while the first cells are measured. */
+static void compile_kernels(struct worker *w, const struct start_request *start)
 {
     uint32_t dtype = CUDAL2_BIT(dtype_of(w));
-    const struct precompiling p = {.config = &w->config,
-                                   .tuned = &w->tuned,
-                                   .registry = w->registry,
-                                   .device = w->device,
-                                   .threads = precompile_threads(),
-                                   .turn = (unsigned)w->index,
-                                   .ranked = w->ranker != NULL,
-                                   .own = (w->own_compiled & dtype) == 0};
+    w->behind.what = (struct precompiling){.config = &w->config,
+                                           .tuned = &w->tables.tuned,
+                                           .registry = w->registry,
+                                           .device = w->device,
+                                           .threads = precompile_threads(),
+                                           .turn = (unsigned)w->index,
+                                           .ranked = w->ranker != NULL,
+                                           .own = (w->own_compiled & dtype) == 0};
     if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
         return;
     stage_page_write(w->page, "", STAGE_COMPILE, COMPILE_SECONDS);
-    precompile(&p);
+    if (w->behind.lanes)
+        behind_list(&w->behind, start);
+    else
+        precompile(&w->behind.what);
     w->own_compiled |= dtype;
     stage_page_write(w->page, "", "start", READY_SECONDS);
 }
@@ -316,7 +296,7 @@ static int send_ready(struct worker *w, const struct start_request *start, struc
     opening_number(start, env);
     environment_identity(env, NULL, w->identity);
     environment_identity(env, w->registry, w->library_identity);
-    environment_add_tuned(env, &w->tuned);
+    environment_add_tuned(env, &w->tables.tuned);
     environment_add_refused(env, start->refused, start->n_refused);
     cJSON_AddItemToObject(env, "isolation", confine_to_json(&w->confinement));
     if (w->watcher)
@@ -340,14 +320,17 @@ static int start_as(struct worker *w, const struct start_request *start, struct 
         end_part(w, "settle");
     if (!code)
         code = parse_config(w, start->config, err);
+    bool compiles = start->precompile && !start->audit;
+    if (!code && !w->device && compiles)
+        w->behind.lanes = behind_open(&w->config, start->device, start->plugin_directory);
     if (!code && !w->device)
         code = open_machine(w, start, err);
     if (!code)
         code = open_contenders(w, start, err);
     if (!code)
         code = check_possible(w, start, err);
-    if (!code && start->precompile && !start->audit)
-        compile_ahead(w);
+    if (!code && compiles)
+        compile_kernels(w, start);
     return code ? code : send_ready(w, start, err);
 }
 
@@ -378,6 +361,7 @@ static int worker_start(struct worker *w, struct error *err)
 /* What a start message decides. */
 static void forget_start(struct worker *w)
 {
+    behind_close(&w->behind);
     registry_close(w->registry);
     config_free(&w->config);
     w->registry = NULL;
@@ -402,6 +386,17 @@ static int send_activity(struct worker *w, cJSON *contenders, struct error *err)
     return message_send(w, message, err);
 }
 
+/* Returns the seconds. */
+static double wait_for_kernels(struct worker *w, const struct cell_request *request)
+{
+    uint64_t begun = clock_now_ns();
+    if (!w->behind.lanes)
+        return 0;
+    tell_stage(w, "", STAGE_COMPILE, COMPILE_SECONDS);
+    behind_wait(&w->behind, &request->problem, request->mode);
+    return (double)(clock_now_ns() - begun) * 1e-9;
+}
+
 /* One cell, measured or, in an audit worker, watched. */
 static int conduct(struct worker *w, const struct cell_context *context, const struct cell_request *request,
                    struct error *err)
@@ -423,7 +418,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
     struct cell_context context = {
         .config = &w->config,
         .device = w->device,
-        .tuned = &w->tuned,
+        .tuned = &w->tables.tuned,
         .ranker = w->ranker,
         .registry = w->registry,
         .threads = &w->threads,
@@ -442,6 +437,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
     int code = cell_request_from_json(json_root(message, "cell"), request, err);
     if (!code) {
         memcpy(w->nonce, request->nonce, sizeof w->nonce);
+        context.waited_seconds = wait_for_kernels(w, request);
         code = !request->audit == !w->watcher
                    ? conduct(w, &context, request, err)
                    : error_set(err, EXIT_CODE_USAGE, "a cell of the other kind than this worker's");
@@ -492,7 +488,7 @@ int worker_main(char *const arguments[])
     if (w->device)
         w->device->ops->close(w->device);
     host_threads_end(&w->threads);
-    tuned_tables_close(&w->tuned);
+    tuned_tables_close(&w->tables.tuned);
     ranker_close(w->ranker);
     line_reader_free(&w->reader);
     stage_page_unmap(w->page);

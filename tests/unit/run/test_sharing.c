@@ -17,6 +17,7 @@
 #include "run/cores.h"
 #include "run/differences.h"
 #include "run/measuring.h"
+#include "run/starting.h"
 #include "run/timeline.h"
 #include "run_fixture.h"
 
@@ -163,6 +164,24 @@ static void test_longest_cells_come_first(void **state)
     assert_memory_equal(order, longest, sizeof order);
     measuring_order(&plan, 1, order);
     assert_memory_equal(order, planned, sizeof order);
+}
+
+/* By its first cell that is not done, each once. */
+static void test_shapes_are_told_in_the_order_of_cells(void **state)
+{
+    static struct shape shapes[] = {{.m = 8, .n = 8, .k = 16}, {.m = 16, .n = 8, .k = 16}, {.m = 32, .n = 8, .k = 16}};
+    const struct config config = {.shapes = shapes, .n_shapes = 3};
+    struct plan_cell cells[6] = {0};
+    const struct plan plan = {.cells = cells, .n_cells = 6};
+    const size_t order[] = {2, 1, 5, 0, 4, 3};
+    const bool done[] = {true, true, false, false, false, false};
+    (void)state;
+    for (size_t i = 0; i < 6; i++)
+        cells[i].problem = shape_problem(&shapes[i % 3], CUDAL2_F16, CUDAL2_ACC_F32);
+    cJSON *told = starting_order(&config, &plan, order, done), *expected = cJSON_Parse("[2,1,0]");
+    assert_true(cJSON_Compare(told, expected, true));
+    cJSON_Delete(told);
+    cJSON_Delete(expected);
 }
 
 static int take_end(void *context, const char *kind, struct json_at data, struct error *err)
@@ -338,6 +357,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_too_few_cores_are_shared),
         cmocka_unit_test_setup_teardown(test_nodes_are_read, set_up, tear_down),
         cmocka_unit_test(test_longest_cells_come_first),
+        cmocka_unit_test(test_shapes_are_told_in_the_order_of_cells),
         cmocka_unit_test_setup_teardown(test_time_spent_is_journaled, set_up, tear_down),
         cmocka_unit_test(test_few_cells_are_chosen_of_the_shortest),
         cmocka_unit_test_setup_teardown(test_each_device_measures_the_same_cell, set_up, tear_down),

@@ -19,6 +19,8 @@ static struct cudal2_variant variants[] = {{"v0"}, {"v1"}, {"v2"}, {"elsewhere"}
 static struct tuned_entry entries[5];
 static struct tuned_table offline, server;
 static struct tuned_tables tables;
+static const size_t *order; /* of the request */
+static size_t n_order;
 
 static struct tuned_entry entry(int64_t m, enum cudal2_layout layout, int variant, int runner_up)
 {
@@ -41,6 +43,7 @@ static int start(void **state)
                              .modes = CUDAL2_BIT(MODE_OFFLINE),
                              .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16)};
     n_run_families = 1;
+    order = NULL;
     entries[0] = entry(8, CUDAL2_NN, 0, -1);
     entries[1] = entry(8, CUDAL2_TN, 1, 2);
     entries[2] = entry(512, CUDAL2_NN, 3, -1);
@@ -65,8 +68,15 @@ static bool chooses; /* of the request */
 
 static struct precompile_list collect(void)
 {
-    const struct precompile_list_request request = {
-        &config, run_families, n_run_families, CUDAL2_F16, config.accumulates, &tables, chooses};
+    const struct precompile_list_request request = {.config = &config,
+                                                    .families = run_families,
+                                                    .n_families = n_run_families,
+                                                    .dtype = CUDAL2_F16,
+                                                    .accumulates = config.accumulates,
+                                                    .tuned = &tables,
+                                                    .chooses = chooses,
+                                                    .order = order,
+                                                    .n_order = n_order};
     struct precompile_list w;
     precompile_list_collect(&request, &w);
     return w;
@@ -152,6 +162,64 @@ static void a_chain_takes_the_offline_table(void **state)
     precompile_list_free(&w);
 }
 
+static void shapes_come_in_the_order_that_is_asked_for(void **state)
+{
+    static const size_t backwards[] = {1, 0}, second[] = {1};
+    (void)state;
+    config.n_shapes = 2;
+    entries[2] = entry(64, CUDAL2_NN, 3, -1);
+    order = backwards;
+    n_order = 2;
+    struct precompile_list w = collect();
+    assert_int_equal(w.n, 4);
+    check(&w, 0, "elsewhere", CUDAL2_NN);
+    check(&w, 1, "v0", CUDAL2_NN);
+    precompile_list_free(&w);
+    order = second;
+    n_order = 1;
+    w = collect();
+    assert_int_equal(w.n, 1);
+    precompile_list_free(&w);
+}
+
+static struct precompile_list collect_cell(int64_t m, enum mode mode)
+{
+    const struct precompile_list_request request = {.config = &config,
+                                                    .families = run_families,
+                                                    .n_families = n_run_families,
+                                                    .dtype = CUDAL2_F16,
+                                                    .accumulates = config.accumulates,
+                                                    .tuned = &tables};
+    const struct cudal2_problem problem = {.m = m, .n = 8, .k = 16, .dtype = CUDAL2_F16};
+    struct precompile_list w;
+    precompile_list_cell(&request, &problem, mode, &w);
+    return w;
+}
+
+static void what_one_cell_asks_for(void **state)
+{
+    (void)state;
+    struct precompile_list w = collect_cell(8, MODE_OFFLINE);
+    assert_int_equal(w.n, 3);
+    assert_false(w.open);
+    precompile_list_free(&w);
+    w = collect_cell(64, MODE_OFFLINE); /* in no table */
+    assert_int_equal(w.n, 0);
+    assert_true(w.open);
+    precompile_list_free(&w);
+    w = collect_cell(8, MODE_SERVER); /* another mode's table: the set's own too */
+    assert_true(w.open);
+    precompile_list_free(&w);
+    tables.n = 0;
+    w = collect_cell(8, MODE_OFFLINE);
+    assert_true(w.open);
+    precompile_list_free(&w);
+    n_run_families = 0; /* libraries alone */
+    w = collect_cell(8, MODE_OFFLINE);
+    assert_false(w.open);
+    precompile_list_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +227,8 @@ int main(void)
         cmocka_unit_test_setup(a_gap_in_the_table_asks_for_the_sets_own, start),
         cmocka_unit_test_setup(a_mode_takes_its_own_table, start),
         cmocka_unit_test_setup(a_chain_takes_the_offline_table, start),
+        cmocka_unit_test_setup(shapes_come_in_the_order_that_is_asked_for, start),
+        cmocka_unit_test_setup(what_one_cell_asks_for, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,6 +227,8 @@ static void test_start_request_round_trip(void **state)
     in.kernel_directory = "/k";
     in.gpu = "GPU-1";
     in.precompile = true;
+    in.order = cJSON_Parse("[2,0]");
+    in.workers = 2;
     in.n_refused = 1;
     in.refused[0] = (struct exclusion){"evil", VERDICT_CRASH, "load", "killed by signal 6"};
     cJSON *tree = start_request_to_json(&in);
@@ -239,6 +241,8 @@ static void test_start_request_round_trip(void **state)
     assert_string_equal(out.kernel_directory, "/k");
     assert_non_null(out.config);
     assert_true(out.precompile);
+    assert_int_equal(out.workers, 2);
+    assert_true(cJSON_Compare(out.order, in.order, true));
     assert_int_equal(out.n_refused, 1);
     assert_string_equal(out.refused[0].name, "evil");
     assert_int_equal(out.refused[0].verdict, VERDICT_CRASH);
@@ -254,6 +258,15 @@ static void test_start_request_round_trip(void **state)
     cJSON_DeleteItemFromObject(tree, "config");
     assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), EXIT_CODE_DATA);
     cJSON_Delete(tree);
+    in.n_refused = 0;
+    cJSON_ReplaceItemInArray((cJSON *)(uintptr_t)in.order, 1, cJSON_CreateNumber(-1));
+    tree = start_request_to_json(&in);
+    assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), EXIT_CODE_DATA);
+    cJSON_DeleteItemFromObject(tree, "order");
+    assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), 0);
+    assert_null(out.order);
+    cJSON_Delete(tree);
+    cJSON_Delete((cJSON *)(uintptr_t)in.order);
     cJSON_Delete(config);
 }
 
