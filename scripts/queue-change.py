@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Whether a full queue changes rewards: each problem is measured alone, alone again, and amid a full queue.
+"""Whether a full queue changes rewards: each problem alone, alone again, amid a full queue, and in shared
+cells.
 
 Amid: between jobs of other problems and, of a kernel, of other lines that compilers work at meanwhile, with
 clients that poll. What changes from alone to alone again is what to expect of a repeat.
@@ -71,6 +72,18 @@ def amid(url, options, probes):
             thread.join()
 
 
+def shared(url, options, probes):
+    """Each probe with five other lines on its problem, all at once; its outcomes, and how many shared
+    cells."""
+    client = Client(url)
+    groups = [[probe] + [dict(probe, parameters=LINES[(5 * i + k) % len(LINES)]) for k in range(5)]
+              for i, probe in enumerate(probes)]
+    jobs = [job for group in groups for job in group]
+    ids = [job["id"] for at in range(0, len(jobs), 200) for job in client.ask("/v1/jobs", {"jobs": jobs[at:at + 200]})["jobs"]]
+    outcomes = [client.outcome(job) for job in ids[::6]]
+    return outcomes, sum("together" in outcome for outcome in outcomes)
+
+
 def log_ratio(outcome):
     """The ratio and its half-width, both as logarithms."""
     terms = outcome.get("terms")
@@ -99,11 +112,14 @@ def main():
         try:
             alone = [[log_ratio(client.measure(job)) for job in probes] for _ in range(2)]
             full = [log_ratio(outcome) for outcome in amid(url, options, probes)]
+            beside = shared(url, options, probes) if "kernel" in options.candidate else ([], 0)
         except BenchError as error:
             sys.exit(str(error))
     print("| | rewards | half-width | changed by, median | mean | not in the wider interval | not in both |\n|" + "---|" * 7)
     print(row("alone again", alone[0], alone[1]))
     print(row("amid a full queue", alone[0], full))
+    if beside[0]:
+        print(row("with five other lines, %d in shared cells" % beside[1], alone[0], list(map(log_ratio, beside[0]))))
 
 
 if __name__ == "__main__":
