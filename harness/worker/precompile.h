@@ -1,6 +1,6 @@
 /*
  * precompile.h - what a run's cells will have compiled, compiled before the first cell by several threads, into the
- * cache on disk.
+ * cache on disk. Where cells do not wait for all of it, behind.h compiles.
  */
 #ifndef CUDAL2_WORKER_PRECOMPILE_H
 #define CUDAL2_WORKER_PRECOMPILE_H

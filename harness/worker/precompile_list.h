@@ -1,6 +1,6 @@
 /*
- * precompile_list.h - the kernels that the cells of a run will ask for, so that they are compiled all at once before
- * the first cell and not one by one in its races.
+ * precompile_list.h - the kernels that the cells of a run will ask for, so that they are compiled several at a
+ * time, before the first cell or beside the first ones (behind.h), and not one by one in races.
  */
 #ifndef CUDAL2_WORKER_PRECOMPILE_LIST_H
 #define CUDAL2_WORKER_PRECOMPILE_LIST_H
