@@ -139,6 +139,22 @@ static bool is_narrow(const struct cudal2_problem *p, const struct deviation *d)
     return p->accumulate == CUDAL2_ACC_F32 && d->classed && !d->wide && d->rms <= most;
 }
 
+/* What a candidate is held against: largest, RMS. One with an RMS near its bound has larger single errors as well. */
+static void bounds_of(const struct cudal2_problem *p, const struct deviation *d, const struct yardstick *y,
+                      double bounds[2])
+{
+    bounds[0] = fmax(y->bound[0], model_tail(p) * model_output(p) * d->rms);
+    bounds[1] = y->bound[1] * judge_scatter((double)p->m * (double)p->n);
+}
+
+bool deviation_is_doubtful(const struct cudal2_problem *problem, const struct deviation *deviation,
+                           const struct yardstick *yardstick)
+{
+    double bounds[2];
+    bounds_of(problem, deviation, yardstick, bounds);
+    return deviation->largest <= MODEL_FAR * bounds[0] && deviation->rms <= MODEL_FAR * bounds[1];
+}
+
 enum verdict deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
                              const struct yardstick *yardstick, char *why)
 {
@@ -150,14 +166,15 @@ enum verdict deviation_judge(const struct cudal2_problem *problem, bool baseline
         snprintf(why, CUDAL2_WHY, "billed f32, accumulates in 16 bits: %.180s", deviation->why);
         return VERDICT_PRECISION_CLASS;
     }
-    double elements = (double)problem->m * (double)problem->n;
-    double rms_bound = baseline ? MODEL_GROSS : yardstick->bound[1] * judge_scatter(elements);
-    if (deviation->rms > rms_bound) {
-        snprintf(why, CUDAL2_WHY, "RMS deviation %.3g of the output, the bound is %.3g", deviation->rms, rms_bound);
+    double bounds[2] = {INFINITY, MODEL_GROSS};
+    if (!baseline)
+        bounds_of(problem, deviation, yardstick, bounds);
+    if (deviation->rms > bounds[1]) {
+        snprintf(why, CUDAL2_WHY, "RMS deviation %.3g of the output, the bound is %.3g", deviation->rms, bounds[1]);
         return VERDICT_WRONG_RESULT;
     }
-    if (!baseline && deviation->largest > yardstick->bound[0]) {
-        snprintf(why, CUDAL2_WHY, "largest deviation %.4g, the bound is %.4g", deviation->largest, yardstick->bound[0]);
+    if (deviation->largest > bounds[0]) {
+        snprintf(why, CUDAL2_WHY, "largest deviation %.4g, the bound is %.4g", deviation->largest, bounds[0]);
         return VERDICT_WRONG_RESULT;
     }
     return VERDICT_OK;

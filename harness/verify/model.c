@@ -80,6 +80,25 @@ double model_largest(const struct cudal2_problem *p)
     return sigma * tail * model_honest(p) + half_unit;
 }
 
+/* One level of Strassen's algorithm has half of its elements with 1.5 times the mean squared error, and half with 0.5
+ * times. */
+#define UNEVEN 1.2247
+
+/* The share of an honest kernel's RMS error that accumulating makes. */
+static double accumulating_share(const struct cudal2_problem *p)
+{
+    double stored = model_rounding(p->dtype, (double)p->k), all = model_honest(p);
+    return sqrt(fmax(1 - stored * stored / (all * all), 0));
+}
+
+double model_tail(const struct cudal2_problem *p)
+{
+    double wanted = log((double)p->m * (double)p->n / MODEL_CHANCE), t = wanted;
+    for (int i = 0; i < 20; i++)
+        t = wanted - log(acos(-1) * t / 2) / 2;
+    return UNEVEN * accumulating_share(p) * t;
+}
+
 double model_class_threshold(enum cudal2_dtype dtype, double k, const struct model_calibration *calibration,
                              double baselines)
 {

@@ -18,9 +18,17 @@
  * RMS: a kernel that rounds after every product (s = 1) is sqrt(8) = 2.83 times as far off as one that rounds after
  * eight and still does what "accumulates in fp16" says; 16 half-precision partial sums of a split K added in half
  * precision make 2.9 of a float kernel. An RMS over thousands of elements itself moves by a few percent only.
- * Largest: the same 2.83, times 1.4 for the scatter of a maximum from one set of inputs to the next. */
+ * Largest: the same 2.83, times 1.4 for the scatter of a maximum from one set of inputs to the next; or what follows
+ * from the contender's own RMS (model_tail), if that is more. */
 #define MODEL_RMS_MARGIN 3.0
 #define MODEL_MAX_MARGIN 4.0
+
+/* How often an honest output may exceed a bound on one set of inputs, and on how many sets it must exceed one to be
+ * wrong: together 1e-10 a cell. What is over a bound by MODEL_FAR is wrong at once: at 13 times its RMS an honest
+ * element is one in 1e6, and at 52 times it is one in 1e23. */
+#define MODEL_CHANCE 0.01
+#define MODEL_DRAWS 5
+#define MODEL_FAR 4.0
 
 /* A baseline sets the bound, so it is held only against this: an output a quarter of which is noise is no GEMM. */
 #define MODEL_GROSS 0.25
@@ -47,6 +55,13 @@ double model_output(const struct cudal2_problem *p);
 double model_honest(const struct cudal2_problem *p);
 /* Largest deviation expected among m*n elements whose RMS error is that of model_honest; absolute. */
 double model_largest(const struct cudal2_problem *p);
+
+/* Largest error among m*n elements, in units of their own RMS, that an honest output exceeds with probability
+ * MODEL_CHANCE. Errors of accumulation are no normal deviates: each is a sum of roundings, every one of which is as
+ * large as the partial sum that it rounds. With one partial sum that counts it is the product of two normal deviates,
+ * and P(|xy| > t) < sqrt(2 / (pi t)) exp(-t); with more of them the tail is thinner. Where the billed type does not
+ * show accumulation (fp16 that accumulates in fp32) there is no such tail. */
+double model_tail(const struct cudal2_problem *p);
 
 /* What calibration found on this machine: profiles of the same baseline billed f32 and f16 at MODEL_PROBE_K, or zeros.
  */

@@ -1,0 +1,94 @@
+/* verify/deviation on the scripted device: who is over a bound by little is judged on other inputs as well. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench_fixture.h"
+#include "verify/stage.h"
+
+static struct fixture f;
+static struct race_result races[RECORD_MAX_CONTENDERS];
+
+/* A candidate and two baselines, all of fp16, that take any problem. */
+static void open_cell(int64_t k, enum cudal2_accumulate accumulate)
+{
+    fixture_open(&f, 3);
+    f.bench.problem = (struct cudal2_problem){.m = 48, .n = 40, .k = k, .dtype = CUDAL2_F16, .accumulate = accumulate};
+    for (size_t i = 0; i < 3; i++) {
+        struct cudal2_contender *is = &f.contenders[i].is;
+        is->devices = CUDAL2_ON_CUDA;
+        is->dtypes = CUDAL2_BIT(CUDAL2_F16);
+        is->accumulates = CUDAL2_BIT(accumulate); /* of one that did both there would be a calibration */
+    }
+}
+
+static void verify(void)
+{
+    struct error err;
+    fixture_start(&f);
+    assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+}
+
+static const char *status_of(size_t i)
+{
+    return record_verdict(&f.bench.record->contenders[i]);
+}
+
+static double shown(size_t i, int which)
+{
+    return cJSON_GetArrayItem(f.bench.record->contenders[i].deviation, which)->valuedouble;
+}
+
+static void one_stray_element_breaks_the_largest(void **state)
+{
+    (void)state;
+    open_cell(256, CUDAL2_ACC_F32);
+    f.actors[0].stray = 0.3;
+    verify();
+    assert_string_equal(status_of(0), "wrong_result");
+    assert_non_null(strstr(f.bench.record->contenders[0].reason, "largest deviation"));
+    assert_non_null(strstr(f.bench.record->contenders[0].reason, "so on 5 sets of inputs"));
+    assert_int_equal(f.actors[0].launches, 2 + 5 + 1); /* exact match, draws, probe */
+    fixture_close(&f);
+}
+
+/* An honest output may be over its bound on one set of inputs: what it is on others counts. */
+static void other_inputs_tell_where_one_set_may_not(void **state)
+{
+    (void)state;
+    open_cell(256, CUDAL2_ACC_F32);
+    f.actors[0].stray = 0.3;
+    f.actors[0].stray_until = 2 + 4 + 1;
+    verify();
+    assert_string_equal(status_of(0), "ok");
+    assert_true(cJSON_GetObjectItem(f.bench.record->contenders[0].verification, "draws")->valuedouble == 5);
+    assert_null(cJSON_GetObjectItem(f.bench.record->contenders[1].verification, "draws"));
+    assert_true(shown(0, 0) < 0.1); /* of the last set */
+    fixture_close(&f);
+}
+
+static void what_is_far_off_has_no_second_try(void **state)
+{
+    (void)state;
+    open_cell(256, CUDAL2_ACC_F32);
+    f.actors[0].stray = 3;
+    f.actors[0].stray_until = 2 + 1;
+    verify();
+    assert_string_equal(status_of(0), "wrong_result");
+    assert_int_equal(f.actors[0].launches, 2 + 1 + 1);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_stray_element_breaks_the_largest),
+        cmocka_unit_test(other_inputs_tell_where_one_set_may_not),
+        cmocka_unit_test(what_is_far_off_has_no_second_try),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
