@@ -37,9 +37,10 @@ struct race {
     size_t n;
     struct race_terms terms;
     struct race_plan plan;
-    double began_ns;    /* listing and compiling included */
-    unsigned discarded; /* first rounds, not counted */
-    double fastest_ns;  /* look */
+    double began_ns;      /* listing and compiling included */
+    unsigned discarded;   /* first rounds, not counted */
+    size_t n_unsupported; /* racers whose setup said that the problem is not for them */
+    double fastest_ns;    /* look */
     enum timing timing;
 };
 
@@ -60,7 +61,9 @@ static void racer_set_up(struct race *race, struct racer *racer)
     char why[CUDAL2_WHY];
     struct entrant *e = &racer->entrant;
     bench_stage(race->bench, e, "tune", race->bench->config->limits.tune_seconds);
-    if (entrant_try_setup(race->bench, e, racer->variant.key, why) != CUDAL2_OK)
+    int status = entrant_try_setup(race->bench, e, racer->variant.key, why);
+    race->n_unsupported += status == CUDAL2_UNSUPPORTED;
+    if (status != CUDAL2_OK)
         entrant_fail(race->bench, e, VERDICT_SETUP_ERROR, "tune", why);
 }
 
@@ -467,6 +470,6 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
         code = race_variants(&race, variants, (size_t)n, out, err);
     free(variants);
     if (code == 0 && out->n == 0)
-        entrant_fail(bench, entrant, variants_refused(n), "tune", why);
+        entrant_fail(bench, entrant, variants_refused(n > 0 && race.n_unsupported == (size_t)n ? 0 : n), "tune", why);
     return code;
 }

@@ -367,6 +367,24 @@ static void no_variant_for_a_problem_is_unsupported(void **state)
     }
 }
 
+/* Nor is one whose list has some, each of which says at its setup that it cannot do it. */
+static void variants_that_all_refuse_are_unsupported(void **state)
+{
+    static const struct {
+        int status;
+        enum verdict verdict;
+    } cases[] = {{CUDAL2_UNSUPPORTED, VERDICT_UNSUPPORTED}, {CUDAL2_LIBRARY_ERROR, VERDICT_SETUP_ERROR}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_race((const double[]){1e4, 2e4}, 2);
+        f.actors[0].refuse_setups_from = 1;
+        f.actors[0].refuse_status = cases[i].status;
+        race();
+        assert_int_equal(f.bench.record->contenders[0].verdict, cases[i].verdict);
+        close_race();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +408,7 @@ int main(void)
         cmocka_unit_test(a_variant_that_cannot_be_set_up_again_leaves),
         cmocka_unit_test(a_failing_variant_leaves_the_others_racing),
         cmocka_unit_test(no_variant_for_a_problem_is_unsupported),
+        cmocka_unit_test(variants_that_all_refuse_are_unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
