@@ -49,12 +49,11 @@ struct watched {
     struct activity_log log; /* by start, without the brackets */
 };
 
-/* Who watches; the implementation embeds it first. */
+/* Who watches, for as long as its process lives; the implementation embeds it first. */
 struct watcher {
     /* Errors as device_ops: EXIT_CODE_VERIFICATION the launch said no, EXIT_CODE_UNAVAILABLE the device is lost. */
     int (*watch)(struct watcher *watcher, struct device *d, const struct watch_request *request, struct watched *out,
                  struct error *err);
-    void (*close)(struct watcher *watcher);
     unsigned version; /* of the recorder */
     char path[512];   /* of its library */
 };

@@ -166,13 +166,6 @@ static int watch(struct watcher *watcher, struct device *d, const struct watch_r
 
 /* ---- opening ---- */
 
-static void watcher_close(struct watcher *watcher)
-{
-    struct cuda_watcher *w = (struct cuda_watcher *)watcher;
-    cupti_close(w->cupti);
-    free(w);
-}
-
 int cuda_watcher_over(struct cupti *cupti, struct watcher **out, struct error *err)
 {
     struct cuda_watcher *w = calloc(1, sizeof *w);
@@ -182,7 +175,6 @@ int cuda_watcher_over(struct cupti *cupti, struct watcher **out, struct error *e
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a watcher");
     }
     w->base.watch = watch;
-    w->base.close = watcher_close;
     w->base.version = cupti_version(cupti);
     snprintf(w->base.path, sizeof w->base.path, "%s", cupti_path(cupti));
     w->cupti = cupti;

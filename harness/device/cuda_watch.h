@@ -9,10 +9,9 @@
 #include "device/activity.h"
 #include "device/cupti.h"
 
-/* A watcher of CUDA devices; the recorder is its own from now on. Call it before the device is opened.
- * EXIT_CODE_UNAVAILABLE without a recorder. */
+/* A watcher of CUDA devices. Call it before the device is opened. EXIT_CODE_UNAVAILABLE without a recorder. */
 int cuda_watcher_open(struct watcher **out, struct error *err);
-/* Over a recorder that is open already (tests). It is taken over in any case. */
+/* Over a recorder that is open already (tests, which close it and free the watcher). It is closed on failure. */
 int cuda_watcher_over(struct cupti *cupti, struct watcher **out, struct error *err);
 
 #endif

@@ -124,6 +124,7 @@ static void test_long_names_and_too_many(void **state)
 /* ---- watching ---- */
 
 static struct watcher *watcher;
+static struct cupti *recorder;
 static struct watched seen;
 
 /* What the driver of the test runs, its recorder records. */
@@ -174,8 +175,8 @@ static int set_up(void **state)
     struct error err;
     (void)state;
     memset(&mock, 0, sizeof mock);
-    struct cupti *c = open_recorder();
-    if (cuda_watcher_over(c, &watcher, &err) != 0 || cuda_open_with(resolve, 0, &d, &err) != 0)
+    recorder = open_recorder();
+    if (cuda_watcher_over(recorder, &watcher, &err) != 0 || cuda_open_with(resolve, 0, &d, &err) != 0)
         return -1;
     mock.ran = on_run;
     mock.blocker_ns = 300000;
@@ -188,7 +189,8 @@ static int tear_down(void **state)
     (void)state;
     mock.ran = NULL;
     d->ops->close(d);
-    watcher->close(watcher);
+    cupti_close(recorder);
+    free(watcher);
     return 0;
 }
 
