@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """referee.py RESULT... [--families TSV] [--out FILE.md] [--html FILE.html]: the referee table: every family
 against one reference, from the results or journals of `scripts/gpu-run.sh referee:DTYPE` (.gz or not), as
-Markdown, and as a page of HTML.
+Markdown, and as a page of HTML. Results of one data type are one table, each cell of the first that has it.
 
 TSV is what scripts/referee.sh wrote of each family: repository, version, licence. No number stands here that
 a journal does not have: means and counts are of the program's own `report --format pairs` and `--format
@@ -55,8 +55,8 @@ def family(contender):
 
 
 class Race:
-    """One result: of each cell the lead of each family over the reference, the reference's time, and what
-    went wrong."""
+    """The results of one type: of each cell the lead of each family over the reference, the reference's time,
+    and what went wrong. Where two results have the same cell, the first counts."""
 
     def __init__(self, options, path):
         self.result = json.loads(report(options, path, "result"))
@@ -72,10 +72,24 @@ class Race:
                 self.leads.setdefault(family(r["candidate"]), {})[key] = [float(r[x] or "nan") for x in ("speedup", "low", "high")]
         if not self.leads:
             sys.exit(f"referee: {path}: no family was measured against {self.reference}")
+        self.wheres = [self.where(len(self.cells))]
 
-    def where(self):
+    def type(self):
+        cell = next(iter(self.cells.values()))
+        return cell["mode"], cell["dtype"], cell["accumulate"], self.reference
+
+    def where(self, cells):
         device, run = self.result["env"][0]["device"], self.result["run"]
-        return f"On {device['name']}, driver {device.get('driver') or '-'}, begun {run['started']}"
+        return f"{cells} shapes on {device['name']}, driver {device.get('driver') or '-'}, begun {run['started']}"
+
+    def add(self, other):
+        """The cells of `other` that are not here yet."""
+        new = other.cells.keys() - self.cells.keys()
+        self.cells |= {k: other.cells[k] for k in other.cells if k in new}
+        self.labels |= {k: v for k, v in other.labels.items() if k in new}
+        for name, of in other.leads.items():
+            self.leads.setdefault(name, {}).update({k: v for k, v in of.items() if k in new})
+        self.wheres.append(other.where(len(new)))
 
     def absent(self):
         """Families with no time at all, by their verdicts."""
@@ -182,7 +196,7 @@ def page(races, families):
             if keys:
                 rows, shared = standings(race, keys)
                 yield "h2", f"{cell['dtype']}, sums in {cell['accumulate']}: {group}, {len(keys)} shapes"
-                yield "p", f"{race.where()}. The reference is {race.reference}. {shared} shapes have a time of every family that has {100 * MOST:.0f}% of them."
+                yield "p", f"{'; '.join(race.wheres)}. The reference is {race.reference}. {shared} shapes have a time of every family that has {100 * MOST:.0f}% of them."
                 yield "table", (HEADS, rows)
                 yield "table", by_size(race, keys)
         yield from race.absent()
@@ -228,7 +242,13 @@ def page_html(blocks):
 
 def main():
     options = arguments()
-    races = [Race(options, path) for path in options.results]
+    races = {}
+    for race in (Race(options, path) for path in options.results):
+        if race.type() in races:
+            races[race.type()].add(race)
+        else:
+            races[race.type()] = race
+    races = list(races.values())
     told = options.families or options.results[0].parent / "referee-families.tsv"
     rows = (line.split("\t") for line in told.read_text().splitlines()) if told.exists() else ()
     families = {name: [what, *rest] for name, what, *rest in rows}

@@ -17,8 +17,7 @@ import tempfile
 ROOT = "results/h200"
 ALONE = "grid-f32"
 ALONE_RUNS = (ALONE, "../h100/alone-f32", "../h100/fifth-offline-f32")  # the last two of 200 shapes, on two hosts
-SCALE = (("offline", "one-offline"), ("offline", "two-offline"), ("server", "one-server"), ("server", "two-server"),
-         ("older, offline", "off1"), ("older, offline", "off4"), ("older, server", "srv1"), ("older, server", "srv4"))
+SCALE = (("offline", "one-offline"), ("offline", "two-offline"), ("server", "one-server"), ("server", "two-server"))
 GRIDS = (ALONE, "grid-f32-server", "../h100/grid-f16", "../h100/server-f16")  # launches alone
 ROW = "offline-f32"  # launches that may overlap
 BASELINES = ("torch.matmul", "cublas-max", "cublaslt-heuristic-max", "cublaslt-autotuning-max")

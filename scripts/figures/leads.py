@@ -217,8 +217,7 @@ def launch_path():
 def unseen():
     """Problems that nobody searched, by class."""
     rows = []
-    for run, name in (("../h100/judged-race", "H100, raced"), ("../h100/judged-zero", "H100, first choice"),
-                      ("unseen-race", "H200, raced"), ("unseen-zero", "H200, first choice")):
+    for run, name in (("../h100/judged-race", "H100, raced"), ("../h100/judged-zero", "H100, first choice")):
         cells = cells_of(run)
         for label in dict.fromkeys(c["label"] for c in cells):
             rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
@@ -226,8 +225,7 @@ def unseen():
     return table(("choice", "class") + CLASS_HEADS, rows)
 
 
-UNSEEN = (("../h100/judged-race", "H100, raced at the first call"), ("../h100/judged-zero", "H100, first choice, no race"),
-          ("unseen-race", "H200, older program, raced"), ("unseen-zero", "H200, older program, first choice"))
+UNSEEN = (("../h100/judged-race", "H100, raced at the first call"), ("../h100/judged-zero", "H100, first choice, no race"))
 
 
 def unseen_all():

@@ -31,7 +31,7 @@ def time_spent(name):
 
 
 def scale():
-    """One host's GPUs, from cold caches; every row a run of its own, the older ones of another sitting."""
+    """GPUs of one host, from cold caches; every row a run of its own, one sitting for each mode."""
     rows, first = [], {}
     for mode, name in SCALE:
         seconds, gpus, start, work, watch, cells = time_spent("scale/" + name)
@@ -55,24 +55,17 @@ def second_gpu(mode):
 
 
 def scale_rest():
-    """Why two GPUs are not twice as fast as one, in prose."""
+    """Two GPUs and one for equal work, and how far their speedups are apart, in prose."""
     spec = importlib.util.spec_from_file_location("time_spent", "scripts/time-spent.py")
     spent = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(spent)
     one, two = (spent.run_of(os.path.join(ROOT, "scale/%s-offline.jsonl.gz" % name)) for name in ("one", "two"))
-    gpus, blocks, causes = spent.beyond_share(one, two)
-    text = ("Offline two GPUs take %.1f s longer than half of one GPU's time (`scripts/time-spent.py --against`). "
-            "%.1f s are %d more blocks, which differ from run to run: for equal numbers two GPUs are %.2f times as fast. "
-            "The rest is what two do as often as one, or at once: %.1f s start, %.1f s watch's start and end, "
-            "%.1f s first loads in each process, %.1f s cells that both measure. For 1.92 every run had to do with %.1f s less of it. "
-            "Speedups of the second GPU are %s ±%.2f off the first's offline and %s ±%.2f in server mode (strongest baseline).")
-    watching = causes["start of watching"] + causes["watching"] + causes["end of watching"]
-    numbers = (two[2] - one[2] / gpus, causes["more blocks"], blocks, one[2] / (two[2] - causes["more blocks"]),
-               causes["start of workers"], watching, causes["cells but for that"],
-               causes["cells measured by all, and between cells"], (1.92 * two[2] - one[2]) / 0.92)
-    for mode in ("offline", "server"):
-        apart, half = second_gpu(mode)
-        numbers += (percent(apart, 2), 100 * half)
+    _, blocks, causes = spent.beyond_share(one, two)
+    text = ("Offline, the two GPUs measured %+d blocks, which differ from run to run: for equal numbers they are %.2f times as fast as "
+            "one (`scripts/time-spent.py --against`). Speedups of the second GPU are %s ±%.2f off the first's offline and %s ±%.2f "
+            "in server mode (strongest baseline).")
+    numbers = (blocks, one[2] / (two[2] - causes["more blocks"]))
+    numbers += tuple(x for mode in ("offline", "server") for x in (percent(second_gpu(mode)[0], 2), 100 * second_gpu(mode)[1]))
     return textwrap.wrap(text % numbers, 110)
 
 

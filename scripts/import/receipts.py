@@ -26,6 +26,8 @@ FEW = 10  # means of fewer kernels have no interval
 # The references that a set's tables have, with the names that they have here.
 REFERENCES = {"torch.matmul": "torch.matmul", "cuBLAS-max": "cublas-max", "cuBLASLt-heuristic-max": "cublaslt-heuristic-max",
               "cuBLASLt-auto-tuning-max": "cublaslt-autotuning-max"}
+CLASSES = [("under 5 us", 5e3), ("5 to 10 us", 1e4), ("10 to 30 us", 3e4), ("30 to 100 us", 1e5), ("0.1 to 1 ms", 1e6),
+           ("over 1 ms", math.inf)]  # of AutoTuning's time
 COUNTS = {"launches": "launches more than one kernel", "allocations": "allocates or frees memory", "synchronisations": "synchronises",
           "streams": "creates or changes a stream", "events": "uses events", "copies": "copies or clears memory"}
 
@@ -126,6 +128,12 @@ def gain_by_medians(cell, own, reference, timing):
     return min(theirs) / min(ours) - 1 if ours and theirs else None
 
 
+def time_of_autotuning(cell):
+    """Its device time in ns, the faster layout; None where it has none."""
+    times = [median(c, "device") for n, c in cell["contenders"].items() if n.startswith("cublaslt-autotuning") and c["status"] == "ok"]
+    return min((t for t in times if t), default=None)
+
+
 def kernel_of(cell, name, gains):
     """What a cell says of the kernel; None where it has none."""
     own = [c for n, c in cell["contenders"].items() if n in (f"{name}-nn", f"{name}-tn")]
@@ -133,7 +141,8 @@ def kernel_of(cell, name, gains):
         return None
     verdict, reason = verdict_of(own)
     attributes = [c["attributes"] for c in own if "each_call" in c.get("attributes", {})]
-    kernel = {"verdict": verdict, "reason": reason, "attributes": attributes[0] if attributes else {}, "gains": gains, "flagged": {}}
+    kernel = {"verdict": verdict, "reason": reason, "attributes": attributes[0] if attributes else {}, "gains": gains, "flagged": {},
+              "time": time_of_autotuning(cell)}
     if verdict != "ok":
         kernel["gains"] = {}
         pairs = ((r, t) for r in REFERENCES.values() for t in TIMINGS)
@@ -247,6 +256,21 @@ class Receipts:
                  "with flagged (how many)"]
         return ["## Claimed and measured", "", *table(heads, rows)]
 
+    def classes(self):
+        """The same over AutoTuning, by how long AutoTuning takes."""
+        theirs, ours = "cuBLASLt-auto-tuning-max", REFERENCES["cuBLASLt-auto-tuning-max"]
+        rows = []
+        for mode in self.modes:
+            low = 0
+            for text, high in CLASSES:
+                good = {s: k for s, k in self.of(mode).items() if k["time"] and low <= k["time"] < high and (ours, "device") in k["gains"]}
+                claims = [self.claims[mode][s][theirs] for s in good if theirs in self.claims[mode].get(s, {})]
+                low = high
+                if good:
+                    rows.append([mode, text, len(good), mean_with_half_width(claims),
+                                 *(mean_with_half_width([k["gains"][ours, t][0] for k in good.values() if (ours, t) in k["gains"]]) for t in self.timings)])
+        return ["## By AutoTuning's device time", "", *table(["mode", "AutoTuning takes", "kernels", "claimed", *self.timings], rows)]
+
     def behaviour(self):
         seen = {}
         for mode in reversed(self.modes):
@@ -269,7 +293,7 @@ class Receipts:
         return ["## Measured on", "", *table(["device", "driver", "libraries"], rows)]
 
     def markdown(self):
-        return "\n".join([f"# {self.options.dir.resolve().name}: receipts", "", *self.coverage(), *self.verdicts(), *self.means(),
+        return "\n".join([f"# {self.options.dir.resolve().name}: receipts", "", *self.coverage(), *self.verdicts(), *self.means(), *self.classes(),
                           *self.behaviour(), *self.machines()])
 
     def rows(self):

@@ -65,6 +65,7 @@ expect_text out '^\| offline \| stream_escape \| 1 \| 256x64x64: work in another
 # 0.4) / 2, with the flagged one, which takes half of the faster layout's time, (0.2 + 0.4 + 1) / 3.
 expect_text out '^\| offline \| cuBLASLt-auto-tuning-max \| device \| 2 \| \+25.0% \| \+20.0% \| \+30.0% \| 2 of 2 \| - \| \+53.3% \(1\) \|$' \
     "claimed and measured, without the flagged and with it"
+expect_text out '^\| offline \| under 5 us \| 2 \| \+20.0% \| \+30.0% \|$' "the same by how long AutoTuning takes"
 expect_text out '^\| synchronises \| 2 \| 2 \|$' "what the wrappers do"
 expect_text out '^\| Test GPU \| 1 \| cublas 13.1 \|$' "on which machine"
 expect_text kernels.tsv '^offline	64	64	64	ok		0.5000	1.0000	0.2000	0.1000	.*	0.2000	0.0000	1.0000$' "a row for each kernel"

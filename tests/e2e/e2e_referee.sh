@@ -70,6 +70,13 @@ gzip -kf "$journal"
 page "$journal.gz" --families "$work/built/families.tsv" --out "$work/again.md"
 cmp -s "$work/page.md" "$work/again.md"
 verdict $? "a compressed journal gives the same page" "$(cat "$work/err")"
+# The first shape in one journal, all three in another: one table, in which the first journal's cell counts.
+awk '/"kind":"cell"/ && ++n > 1 { exit } { print }' "$journal" >"$work/first.journal.jsonl"
+page "$work/first.journal.jsonl" "$journal" --families "$work/built/families.tsv" --out "$work/two.md"
+expect_code 0 "two journals of one type"
+expect_text "$work/two.md" '^1 shapes on .*; 2 shapes on ' "say what each has"
+diff <(grep '^|' "$work/page.md") <(grep '^|' "$work/two.md") >"$work/differ"
+verdict $? "and are one table" "$(head -3 "$work/differ")"
 page "$journal" --reference nobody
 expect_code 1 "a reference that is not there"
 expect_text "$work/err" '^referee: .*no family was measured against nobody$' "is named"
