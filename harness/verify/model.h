@@ -24,8 +24,8 @@
 #define MODEL_MAX_MARGIN 4.0
 
 /* How often an honest output may exceed a bound on one set of inputs, and on how many sets it must exceed one to be
- * wrong: together 1e-10 a cell. What is over a bound by MODEL_FAR is wrong at once: at 13 times its RMS an honest
- * element is one in 1e6, and at 52 times it is one in 1e23. */
+ * wrong: together 1e-10 a cell. An RMS over its bound is wrong at once, and so is what is over by MODEL_FAR: at 13
+ * times its RMS an honest element is one in 1e6, and at 52 times it is one in 1e23. */
 #define MODEL_CHANCE 0.01
 #define MODEL_DRAWS 5
 #define MODEL_FAR 4.0
