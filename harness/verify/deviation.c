@@ -152,7 +152,7 @@ bool deviation_is_doubtful(const struct cudal2_problem *problem, const struct de
 {
     double bounds[2];
     bounds_of(problem, deviation, yardstick, bounds);
-    return deviation->largest <= MODEL_FAR * bounds[0] && deviation->rms <= bounds[1];
+    return deviation->largest <= MODEL_FAR * bounds[0] && deviation->rms <= MODEL_RMS_NEAR * bounds[1];
 }
 
 enum verdict deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,

@@ -65,9 +65,8 @@ void deviation_class(struct deviation *deviation, double profile, double k, doub
  * is held against MODEL_GROSS alone. */
 enum verdict deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
                              const struct yardstick *yardstick, char *why);
-/* Whether a candidate that was called wrong_result is so near to the bound of its largest error (MODEL_FAR) that an
- * honest one may show this on one set of inputs in a hundred: only several sets prove it wrong. An RMS over its bound
- * does so at once: it hardly moves between sets. */
+/* Whether a candidate that was called wrong_result is so near to its bounds (MODEL_FAR, MODEL_RMS_NEAR) that an honest
+ * one may show this on one set of inputs in a hundred: only several sets prove it wrong. */
 bool deviation_is_doubtful(const struct cudal2_problem *problem, const struct deviation *deviation,
                            const struct yardstick *yardstick);
 
