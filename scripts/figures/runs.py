@@ -177,13 +177,13 @@ COUNTS_CPU = re.compile(r"(\d+) of (\d+) caught, (\d+) without effect, (\d+ of \
 
 
 def red_team_cpu():
-    """One line a seed in results/robustness; the worst seed counts."""
+    """One line a seed in results/robustness; the worst counts: most missed, then fewest verdicts."""
     with open(os.path.join(ROOT, "..", "robustness", "redteam-cpu.txt"), errors="replace") as file:
         seeds = COUNTS_CPU.findall(file.read())
     tried = {seed[1] for seed in seeds}
     accused = [{seed[i].split()[2] for seed in seeds} for i in (3, 4)]
     assert len(tried) == 1 and all(len(total) == 1 for total in accused), "seeds of different tables"
-    worst = min(seeds, key=lambda seed: int(seed[0]) + int(seed[2]))
+    worst = min(seeds, key=lambda seed: (int(seed[0]) + int(seed[2]), int(seed[0])))
     most = [max(int(seed[i].split()[0]) for seed in seeds) for i in (3, 4)]
     return table(("red team on the CPU device", "cheats with a verdict", "without effect", *RED_TEAM_HEAD[1:]),
                  [("`make redteam`, the worst of %d seeds (`results/robustness/redteam-cpu.txt`)" % len(seeds),
