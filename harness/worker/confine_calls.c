@@ -171,7 +171,8 @@ static const int always[] = {
     SCMP_SYS(wait4), /* there are no children */
     SCMP_SYS(waitid),
 #if SANITIZED
-    /* LeakSanitizer stops its process from a child that traces it. */
+    /* LeakSanitizer stops its process from a child that traces it, and lists its threads by the older call. */
+    SCMP_SYS(getdents),
     SCMP_SYS(ptrace),
     SCMP_SYS(clone),
     SCMP_SYS(clone3),
