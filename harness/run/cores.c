@@ -1,6 +1,6 @@
 /*
- * cores.c - which processors are near a GPU, and who gets them. Relies on /sys and on the processors that this process
- * may use. Called by crew_devices.c when a run has several devices.
+ * cores.c - which processors are near a GPU, and who gets them. Relies on base/sysfs.c and on the processors that this
+ * process may use. Called by crew_devices.c when a run has several devices.
  */
 #include "run/cores.h"
 
@@ -9,40 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PACKAGE_CORES 65536 /* more than a package has */
+#include "base/sysfs.h"
 
 /* ---- what the kernel tells ---- */
-
-/* The number in a file of one line; `otherwise` where there is none. */
-static int read_number(const char *path, int otherwise)
-{
-    int number = otherwise;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return otherwise;
-    if (fscanf(f, "%d", &number) != 1)
-        number = otherwise;
-    fclose(f);
-    return number;
-}
-
-/* Threads of one core have the same. */
-static int read_core(const char *root, unsigned cpu)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/core_id", root, cpu);
-    int core = read_number(path, -1);
-    snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/physical_package_id", root, cpu);
-    int package = read_number(path, 0);
-    return core < 0 ? (int)cpu : (package < 0 ? 0 : package) * PACKAGE_CORES + core;
-}
 
 static void read_near(const char *root, const char *bus, cpu_set_t *out)
 {
     char path[PATH_MAX];
     CPU_ZERO(out);
     snprintf(path, sizeof path, "%s/bus/pci/devices/%s/numa_node", root, bus);
-    int node = bus[0] ? read_number(path, -1) : -1;
+    int node = bus[0] ? sysfs_number(path, -1) : -1;
     for (unsigned cpu = 0; cpu < CPU_SETSIZE && node >= 0; cpu++) {
         snprintf(path, sizeof path, "%s/devices/system/node/node%d/cpu%u", root, node, cpu);
         if (access(path, F_OK) == 0)
@@ -84,7 +60,7 @@ void cores_read(const char *root, const struct devices *devices, struct cores_vi
     for (int i = 0; i < devices->count && !divided; i++)
         out->room[i] = usable;
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        out->core_of[cpu] = CPU_ISSET(cpu, &usable) ? read_core(root, cpu) : (int)cpu;
+        out->core_of[cpu] = CPU_ISSET(cpu, &usable) ? sysfs_core(root, cpu) : (int)cpu;
 }
 
 /* ---- who gets what ---- */

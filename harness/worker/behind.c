@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sysfs.h"
 #include "compile/nvrtc.h"
 #include "device/cuda.h"
 #include "worker/caches.h"
 #include "worker/confine.h"
 
 #define NICE 10
-#define KEPT_FREE 2         /* processors, of whole cores: the worker's thread, and the driver's */
-#define WAIT_SECONDS 300.0  /* then the cell compiles by itself */
-#define PACKAGE_CORES 65536 /* more than a package has */
+#define KEPT_FREE 2        /* processors, of whole cores: the worker's thread, and the driver's */
+#define WAIT_SECONDS 300.0 /* then the cell compiles by itself */
 
 /* ---- which runs ---- */
 
@@ -40,26 +40,6 @@ bool behind_may(const struct config *config, const char *device, const char *plu
 
 /* ---- processors ---- */
 
-static long read_number(const char *root, unsigned cpu, const char *name, long otherwise)
-{
-    char path[PATH_MAX];
-    long number = otherwise;
-    snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/%s", root, cpu, name);
-    FILE *f = fopen(path, "re");
-    if (f && fscanf(f, "%ld", &number) != 1)
-        number = otherwise;
-    if (f)
-        fclose(f);
-    return number;
-}
-
-/* Threads of one core have the same; a processor of which nothing is known is a core. */
-static long core_of(const char *root, unsigned cpu)
-{
-    long core = read_number(root, cpu, "core_id", -1), package = read_number(root, cpu, "physical_package_id", 0);
-    return core < 0 ? -1 - (long)cpu : (package < 0 ? 0 : package) * PACKAGE_CORES + core;
-}
-
 unsigned behind_cores(const char *root, const cpu_set_t *usable, cpu_set_t *lanes)
 {
     int kept = 0;
@@ -67,9 +47,9 @@ unsigned behind_cores(const char *root, const cpu_set_t *usable, cpu_set_t *lane
     for (unsigned first = 0; first < CPU_SETSIZE && kept < KEPT_FREE; first++) {
         if (!CPU_ISSET(first, lanes))
             continue;
-        long core = core_of(root, first);
+        int core = sysfs_core(root, first);
         for (unsigned cpu = first; cpu < CPU_SETSIZE; cpu++)
-            if (CPU_ISSET(cpu, lanes) && core_of(root, cpu) == core) {
+            if (CPU_ISSET(cpu, lanes) && sysfs_core(root, cpu) == core) {
                 CPU_CLR(cpu, lanes);
                 kept++;
             }
