@@ -89,6 +89,12 @@ static void plan_fill(struct plan *p, const struct config *config, bool on_cuda,
             }
 }
 
+/* Cells have all shapes in turn, of one mode and type after another (plan_fill). */
+size_t plan_shape(const struct config *config, const struct plan_cell *cell)
+{
+    return cell->place % config->n_shapes;
+}
+
 static void plan_hash(struct plan *p)
 {
     struct digest d;

@@ -30,6 +30,8 @@ struct plan {
  * with accumulate f32. EXIT_CODE_DATA when nothing is left to measure. */
 int plan_build(const struct config *config, bool on_cuda, uint64_t seed, struct plan *out, struct error *err);
 void plan_free(struct plan *p);
+/* Which of the config's shapes a cell has. */
+size_t plan_shape(const struct config *config, const struct plan_cell *cell);
 
 /* Seconds until a run has measured cells of modelled cost `left`, when `workers` have taken `elapsed` seconds for cells
  * of modelled cost `done`. The model counts at first and what was measured takes over, so that a first cell in which

@@ -22,25 +22,15 @@ void starting_request(const struct run_spec *spec, cJSON *config, bool checking,
         out->tuned[i] = spec->tuned[i];
 }
 
-static size_t shape_of(const struct config *config, const struct cudal2_problem *p)
-{
-    for (size_t i = 0; i < config->n_shapes; i++) {
-        const struct shape *shape = &config->shapes[i];
-        const struct cudal2_problem own = shape_problem(shape, p->dtype, p->accumulate);
-        if (shape->m == p->m && shape->n == p->n && shape->k == p->k && problem_equal(&own, p))
-            return i;
-    }
-    return config->n_shapes;
-}
-
 cJSON *starting_order(const struct config *config, const struct plan *plan, const size_t *cells, const bool *done)
 {
-    bool *seen = calloc(config->n_shapes + 1, sizeof *seen);
+    bool *seen = calloc(config->n_shapes, sizeof *seen);
     cJSON *order = seen ? cJSON_CreateArray() : NULL;
     for (size_t i = 0; order && i < plan->n_cells; i++) {
-        size_t shape = done[cells[i]] ? config->n_shapes : shape_of(config, &plan->cells[cells[i]].problem);
-        if (shape < config->n_shapes && !seen[shape])
-            cJSON_AddItemToArray(order, cJSON_CreateNumber((double)shape));
+        size_t shape = plan_shape(config, &plan->cells[cells[i]]);
+        if (done[cells[i]] || seen[shape])
+            continue;
+        cJSON_AddItemToArray(order, cJSON_CreateNumber((double)shape));
         seen[shape] = true;
     }
     free(seen);

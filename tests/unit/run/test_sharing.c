@@ -177,7 +177,7 @@ static void test_shapes_are_told_in_the_order_of_cells(void **state)
     const bool done[] = {true, true, false, false, false, false};
     (void)state;
     for (size_t i = 0; i < 6; i++)
-        cells[i].problem = shape_problem(&shapes[i % 3], CUDAL2_F16, CUDAL2_ACC_F32);
+        cells[i] = (struct plan_cell){.problem = shape_problem(&shapes[i % 3], CUDAL2_F16, CUDAL2_ACC_F32), .place = i};
     cJSON *told = starting_order(&config, &plan, order, done), *expected = cJSON_Parse("[2,1,0]");
     assert_true(cJSON_Compare(told, expected, true));
     cJSON_Delete(told);
