@@ -31,7 +31,7 @@
 
 /* ---- the kernel's files ---- */
 
-cJSON *compiling_set(const struct submission *s, const char *name)
+static cJSON *set_of(const struct submission *s, const char *name)
 {
     cJSON *set = cJSON_CreateObject(), *entries = cJSON_AddArrayToObject(set, "entries"), *entry = NULL;
     if (entries && cJSON_AddItemToArray(entries, cJSON_CreateObject()))
@@ -78,15 +78,26 @@ static int write_source(const struct submission *s, const char *path, struct err
     return code;
 }
 
-static int write_manifest(const struct submission *s, const char *path, struct error *err)
+/* Takes the tree, which is NULL out of memory. */
+static int write_tree(cJSON *tree, const char *path, struct error *err)
 {
-    cJSON *tree = s->kind == CANDIDATE_KERNEL ? compiling_set(s, EVALUATE_FAMILY) : manifest_of(s);
     char *text = tree ? json_print(tree, true) : NULL;
     int code = text ? file_write_atomic(path, text, strlen(text), err)
                     : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a manifest");
     cJSON_Delete(tree);
     free(text);
     return code;
+}
+
+int compiling_write_set(const struct submission *s, const char *name, const char *path, struct error *err)
+{
+    return write_tree(set_of(s, name), path, err);
+}
+
+static int write_manifest(const struct submission *s, const char *path, struct error *err)
+{
+    return s->kind == CANDIDATE_KERNEL ? compiling_write_set(s, EVALUATE_FAMILY, path, err)
+                                       : write_tree(manifest_of(s), path, err);
 }
 
 static int write_kernel(const struct evaluation *e, struct error *err)

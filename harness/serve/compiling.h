@@ -17,8 +17,8 @@ struct compiling {
     double seconds;               /* at most */
 };
 
-/* The kernel set of a kernel with parameters, named so. Owned by the caller; NULL out of memory. */
-cJSON *compiling_set(const struct submission *s, const char *name);
+/* Writes the kernel set of a kernel with parameters, named so. */
+int compiling_write_set(const struct submission *s, const char *name, const char *path, struct error *err);
 
 /* *outcome, when it is not NULL afterwards, is the end of the job: the candidate's fault. Else *code is what the
  * compiler said: registers, spills, shared memory, instructions. Both are owned by the caller. EXIT_CODE_INTERRUPTED:

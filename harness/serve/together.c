@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "serve/compiling.h"
 #include "serve/verdict.h"
 
@@ -31,13 +30,7 @@ static int write_set(const struct evaluation *e, struct error *err)
     if (evaluate_candidate(e, path, err))
         return err->code;
     together_family(e, family);
-    cJSON *set = compiling_set(e->submission, family);
-    char *text = set ? json_print(set, true) : NULL;
-    int code = text ? file_write_atomic(path, text, strlen(text), err)
-                    : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a kernel set");
-    cJSON_Delete(set);
-    free(text);
-    return code;
+    return compiling_write_set(e->submission, family, path, err);
 }
 
 int together_prepare(struct evaluation *list, size_t n, struct error *err)
