@@ -16,14 +16,12 @@
 #include "base/tree.h"
 #include "fake_worker.h"
 #include "run/warm.h"
-#include "scratch_fixture.h"
 #include "serve/server_state.h"
+#include "served_gpu.h"
 #include "worker/worker.h"
 
 #define MOST 8
 
-static const struct devices gpu = {.count = 1, .on_cuda = true, .spec = {"cuda:0"}};
-static char kernels[160];
 static struct server *server;
 static char ids[MOST + 1][DIGEST_HEX];
 static size_t n_ids;
@@ -32,27 +30,15 @@ static size_t n_ids;
 
 static int begin(void **state)
 {
-    static const char *const names[] = {"beta", NULL};
-    static char jobs[160];
     struct error err = {0};
     if (scratch_make(state))
         return -1;
     snprintf(kernels, sizeof kernels, "%s/kernels", scratch);
-    snprintf(jobs, sizeof jobs, "%s/served", scratch);
     setenv("CUDAL2_FAKE_DIR", scratch, 1);
     setenv("CUDAL2_FAKE_KIND", "cuda", 1);
     setenv("CUDAL2_FAKE", "beside=slow,harness@1=hold", 1);
-    const struct server_options options = {.directory = jobs,
-                                           .devices = &gpu,
-                                           .kernels = kernels,
-                                           .candidates = names,
-                                           .baselines = names,
-                                           .baseline = "beta",
-                                           .queue = 20,
-                                           .quota = 20,
-                                           .quiet = true};
     n_ids = 0;
-    return file_make_directories(kernels, &err) || server_open(&options, &server, &err) ? -1 : 0;
+    return file_make_directories(kernels, &err) || open_served(20, &server, &err) ? -1 : 0;
 }
 
 static int end(void **state)

@@ -14,18 +14,15 @@
 #include "base/file.h"
 #include "base/tree.h"
 #include "fake_worker.h"
-#include "scratch_fixture.h"
-#include "serve/server.h"
 #include "serve/spent.h"
 #include "serve/watched.h"
+#include "served_gpu.h"
 
 #define ID "0123456789abcdef0123456789abcdef"
 
-static const struct devices gpu = {.count = 1, .on_cuda = true, .spec = {"cuda:0"}};
 static struct submission s;
 static struct store store;
 static volatile int stop;
-static char kernels[160];
 
 static void put(const char *leaf, const char *text)
 {
@@ -288,21 +285,9 @@ static const char *serve(struct server *server, const char *parameters, int m)
 
 static struct server *open_server(void)
 {
-    static const char *const names[] = {"beta", NULL};
-    static char jobs[160];
     struct server *server = NULL;
     struct error err = {0};
-    snprintf(jobs, sizeof jobs, "%s/served", scratch);
-    const struct server_options options = {.directory = jobs,
-                                           .devices = &gpu,
-                                           .kernels = kernels,
-                                           .candidates = names,
-                                           .baselines = names,
-                                           .baseline = "beta",
-                                           .queue = 9,
-                                           .quota = 9,
-                                           .quiet = true};
-    if (server_open(&options, &server, &err))
+    if (open_served(9, &server, &err))
         fail_msg("%s", err.text);
     return server;
 }

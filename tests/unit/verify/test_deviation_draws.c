@@ -7,41 +7,7 @@
 
 #include <cmocka.h>
 
-#include "bench_fixture.h"
-#include "verify/stage.h"
-
-static struct fixture f;
-static struct race_result races[RECORD_MAX_CONTENDERS];
-
-/* A candidate and two baselines, all of fp16, that take any problem. */
-static void open_cell(int64_t k, enum cudal2_accumulate accumulate)
-{
-    fixture_open(&f, 3);
-    f.bench.problem = (struct cudal2_problem){.m = 48, .n = 40, .k = k, .dtype = CUDAL2_F16, .accumulate = accumulate};
-    for (size_t i = 0; i < 3; i++) {
-        struct cudal2_contender *is = &f.contenders[i].is;
-        is->devices = CUDAL2_ON_CUDA;
-        is->dtypes = CUDAL2_BIT(CUDAL2_F16);
-        is->accumulates = CUDAL2_BIT(accumulate); /* of one that did both there would be a calibration */
-    }
-}
-
-static void verify(void)
-{
-    struct error err;
-    fixture_start(&f);
-    assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
-}
-
-static const char *status_of(size_t i)
-{
-    return record_verdict(&f.bench.record->contenders[i]);
-}
-
-static double shown(size_t i, int which)
-{
-    return cJSON_GetArrayItem(f.bench.record->contenders[i].deviation, which)->valuedouble;
-}
+#include "half_cell.h"
 
 static void one_stray_element_breaks_the_largest(void **state)
 {
