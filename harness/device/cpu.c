@@ -349,12 +349,12 @@ static void read_info(struct device_info *info)
     cpu_peak_read(info);
 }
 
-/* Where it cannot be had, as with a limit of the address space, operands lie where the allocator puts them. */
-static void reserve_pages(struct device *d)
+bool device_cpu_reserve(struct device *d)
 {
     uint64_t memory = d->info.memory_bytes ? d->info.memory_bytes : DEFAULT_MEMORY;
-    if (!SANITIZED)
+    if (!d->pages)
         (void)host_pages_open(PAGES_TIMES * memory, &d->pages);
+    return d->pages != NULL;
 }
 
 int device_open_cpu(struct device **out, struct error *err)
@@ -367,7 +367,8 @@ int device_open_cpu(struct device **out, struct error *err)
     cpu->base.probes = &probe_host;
     host_state_read(&cpu->base.host);
     read_info(&cpu->base.info);
-    reserve_pages(&cpu->base);
+    if (!SANITIZED) /* which sees more of an allocator's blocks */
+        (void)device_cpu_reserve(&cpu->base);
     cpu->flush_bytes = 2 * (size_t)(cpu->base.info.l2_bytes ? cpu->base.info.l2_bytes : DEFAULT_CACHE);
     *out = &cpu->base;
     return 0;

@@ -298,6 +298,10 @@ int device_open(const char *spec, char *why_not, struct device **out, struct err
 /* The openers behind it, one per implementation. */
 int device_open_cuda(int ordinal, struct device **out, struct error *err);
 int device_open_cpu(struct device **out, struct error *err);
+/* Of the CPU device that has given out nothing yet: its matrices shall lie in one stretch of addresses (host_pages.h),
+ * which processes can share. device_open_cpu has done it, but under a sanitizer. False where no addresses are to be
+ * had, as with a limit of them: matrices lie where the allocator puts them. */
+bool device_cpu_reserve(struct device *d);
 
 #define DEVICE_BUS 24
 #define DEVICE_GPUS 64

@@ -103,8 +103,8 @@ int plugin_sandbox_open(struct plugin_sandbox *a, const struct plugin_sandbox_re
 
 int plugin_sandbox_or_confine(struct plugin_sandbox *a, const struct plugin_sandbox_request *request, struct error *err)
 {
-    const struct device *d = request->device;
-    if (request->config->process_per_plugin && (d->info.device_bit & CUDAL2_ON_CPU) != 0 && d->pages != NULL)
+    struct device *d = request->device;
+    if (request->config->process_per_plugin && (d->info.device_bit & CUDAL2_ON_CPU) != 0 && device_cpu_reserve(d))
         return plugin_sandbox_open(a, request, err);
     caches_choose(request->config, request->plugin_directory, request->confinement);
     confine_keeping(request->confinement, d);
