@@ -218,6 +218,13 @@ expect_text "$work/out" '3 entries from 3 problems' "with every shape"
 run tune --config "$work/t.json" --device cpu --output "$work/t/y.json" --shard 0/2 --update
 expect_code 64 "a shard has no table to --update"
 
+# What LD_PRELOAD is to be: AddressSanitizer's runtime must come first, and calls what comes behind it.
+preload() { # preload LIBRARY
+    local runtime
+    runtime=$(ldd "$bench" | sed -n 's/.*libasan.* => \(.*\) (.*/\1/p')
+    echo "${runtime:+$runtime:}$1"
+}
+
 # --- clocks that do not agree: a host a year ahead, one a year behind, a shard that goes on where the clock is behind ---
 cat >"$work/clock.c" <<'END'
 #include <stdlib.h>
@@ -240,7 +247,7 @@ time_t time(time_t *out)
 END
 if cc -shared -fPIC -o "$work/clock.so" "$work/clock.c"; then
     skewed() { # skewed SECONDS OPTION...: a task on a host whose clock is so far ahead
-        CUDAL2_TEST_AHEAD=$1 LD_PRELOAD=$work/clock.so task "$work/k" "${@:2}"
+        CUDAL2_TEST_AHEAD=$1 LD_PRELOAD=$(preload "$work/clock.so") task "$work/k" "${@:2}"
     }
     year=31536000
     skewed $year --shard 0/3
@@ -275,7 +282,7 @@ done
 for kind in "errno = ENOSYS; return -1;" "return 0;"; do
     printf '#include <errno.h>\nint flock(int fd, int op) { (void)fd; (void)op; %s }\n' "$kind" >"$work/flock.c"
     cc -shared -fPIC -o "$work/flock.so" "$work/flock.c" || continue
-    LD_PRELOAD=$work/flock.so run run --config "$work/c.json" --device cpu --output "$work/l.json" --shard 0/2
+    LD_PRELOAD=$(preload "$work/flock.so") run run --config "$work/c.json" --device cpu --output "$work/l.json" --shard 0/2
     expect_code 74 "a file system without locks ($kind)"
     expect_text "$work/err" 'flock.*another task could write it too: choose' "is told, with the way out"
     rm -f "$work"/l.*
