@@ -76,7 +76,7 @@ def shared(url, options, probes):
     """Each probe with five other lines on its problem, all at once; its outcomes, and how many shared
     cells."""
     client = Client(url)
-    groups = [[probe] + [dict(probe, parameters=LINES[(5 * i + k) % len(LINES)]) for k in range(5)]
+    groups = [[dict(probe, share=True)] + [dict(probe, share=True, parameters=LINES[(5 * i + k) % len(LINES)]) for k in range(5)]
               for i, probe in enumerate(probes)]
     jobs = [job for group in groups for job in group]
     ids = [job["id"] for at in range(0, len(jobs), 200) for job in client.ask("/v1/jobs", {"jobs": jobs[at:at + 200]})["jobs"]]

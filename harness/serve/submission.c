@@ -23,7 +23,7 @@
 static const char *const keys[] = {"candidate",  "kernel",   "parameters", "source",   "manifest",   "problem",
                                    "ptx",        "cubin",    "fatbin",     "baseline", "accumulate", "mode",
                                    "half_width", "seconds",  "screen",     "alpha",    "beta",       "priority",
-                                   "again",      "counters", NULL};
+                                   "again",      "counters", "share",      NULL};
 
 const char *const source_format_names[] = {"source", "ptx", "cubin", "fatbin", NULL};
 const char *const source_format_endings[] = {".cu", ".ptx", ".cubin", ".fatbin", NULL};
@@ -220,11 +220,19 @@ static int read_numbers(struct json_at root, struct submission *out, struct erro
     return 0;
 }
 
+static int read_flags(struct json_at root, struct submission *out, struct error *err)
+{
+    struct json_at again = json_member(root, "again"), share = json_member(root, "share");
+    if (again.node && json_read_bool(again, &out->again, err))
+        return err->code;
+    return share.node ? json_read_bool(share, &out->share, err) : 0;
+}
+
 static int read_choices(struct json_at root, struct submission *out, struct error *err)
 {
     static const char *const modes[] = {"offline", "server", NULL}; /* no reward is for a chain */
     struct json_at mode = json_member(root, "mode"), accumulate = json_member(root, "accumulate"),
-                   priority = json_member(root, "priority"), again = json_member(root, "again");
+                   priority = json_member(root, "priority");
     int chosen = 0;
     int64_t number = 0;
     if (mode.node && json_read_choice(mode, modes, &chosen, err))
@@ -237,7 +245,7 @@ static int read_choices(struct json_at root, struct submission *out, struct erro
     if (priority.node && json_read_int(priority, 0, SUBMISSION_PRIORITIES, &number, err))
         return err->code;
     out->priority = (int)number;
-    return again.node ? json_read_bool(again, &out->again, err) : 0;
+    return read_flags(root, out, err);
 }
 
 static int read_baseline(struct json_at root, const struct submission_rules *rules, struct submission *out,
@@ -349,7 +357,8 @@ cJSON *submission_to_json(const struct submission *s)
                 cJSON_AddNumberToObject(object, "seconds", s->seconds) &&
                 cJSON_AddNumberToObject(object, "screen", s->screen) &&
                 cJSON_AddNumberToObject(object, "alpha", s->alpha) &&
-                cJSON_AddNumberToObject(object, "beta", s->beta) && put_counters(s, object);
+                cJSON_AddNumberToObject(object, "beta", s->beta) && put_counters(s, object) &&
+                (!s->share || cJSON_AddTrueToObject(object, "share"));
     if (good)
         return object;
     cJSON_Delete(object);
@@ -368,9 +377,9 @@ static bool same_problems(const struct submission *a, const struct submission *b
     return same;
 }
 
-static bool is_plain(const struct submission *s)
+static bool is_shareable(const struct submission *s)
 {
-    return s->kind == CANDIDATE_KERNEL && !(s->screen > 0) && !s->counters;
+    return s->share && s->kind == CANDIDATE_KERNEL && !(s->screen > 0) && !s->counters;
 }
 
 static bool same_effort(const struct submission *a, const struct submission *b)
@@ -380,7 +389,7 @@ static bool same_effort(const struct submission *a, const struct submission *b)
 
 bool submission_may_share(const struct submission *a, const struct submission *b)
 {
-    return is_plain(a) && is_plain(b) && strcmp(a->name, b->name) == 0 && strcmp(a->baseline, b->baseline) == 0 &&
-           a->accumulate == b->accumulate && a->mode == b->mode && same_effort(a, b) && same_problems(a, b) &&
-           !cJSON_Compare(a->parameters, b->parameters, true);
+    return is_shareable(a) && is_shareable(b) && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->baseline, b->baseline) == 0 && a->accumulate == b->accumulate && a->mode == b->mode &&
+           same_effort(a, b) && same_problems(a, b) && !cJSON_Compare(a->parameters, b->parameters, true);
 }

@@ -45,6 +45,7 @@ struct submission {
     double seconds;     /* cap on the measuring of one problem */
     double screen;      /* ratio that a quick look must not exclude before all is measured; 0: no quick look */
     double alpha, beta; /* Eq. 3: of the deviation, and of a byte of source */
+    bool share;         /* may be measured in the same cells as others (submission_may_share) */
     bool again;         /* measure although the same was measured */
 };
 
@@ -63,8 +64,9 @@ void submission_free(struct submission *s);
  * in it. Owned by the caller; NULL out of memory. */
 cJSON *submission_to_json(const struct submission *s);
 
-/* Whether two may be measured in the same cells: other values of one installed kernel's parameters, on the same
- * problems, against the same baseline and to the same width, with no quick look and no counters. */
+/* Whether two may be measured in the same cells: both ask for `share`, and are other values of one installed kernel's
+ * parameters, on the same problems, against the same baseline and to the same width, with no quick look and no
+ * counters. */
 bool submission_may_share(const struct submission *a, const struct submission *b);
 
 /* Whether a client may choose such a name: letters, digits, '_', '-' and '.', beginning with a letter or digit, and no

@@ -57,6 +57,7 @@ static struct job *add_kernel(struct jobs *j, int number, int priority, const ch
 {
     struct job *job = add(j, number, priority, CANDIDATE_KERNEL);
     job->submission->parameters = cJSON_Parse(parameters);
+    job->submission->share = true;
     job->state = JOB_READY;
     return job;
 }

@@ -67,27 +67,29 @@ static bool shares(const char *a, const char *b)
     return may;
 }
 
-#define KERNEL "{\"kernel\":\"k\",\"problem\":\"8x8x8\",\"parameters\":"
+#define KERNEL "{\"share\":true,\"kernel\":\"k\",\"problem\":\"8x8x8\",\"parameters\":"
 
 static void who_may_share_cells(void **state)
 {
-    static const char *const no[] = {KERNEL "{\"A\":1}}",
-                                     "{\"kernel\":\"l\",\"problem\":\"8x8x8\",\"parameters\":{\"A\":2}}",
-                                     "{\"kernel\":\"k\",\"problem\":\"8x8x16\",\"parameters\":{\"A\":2}}",
-                                     KERNEL "{\"A\":2},\"baseline\":\"cublas\"}",
-                                     KERNEL "{\"A\":2},\"accumulate\":\"f16\"}",
-                                     KERNEL "{\"A\":2},\"mode\":\"server\"}",
-                                     KERNEL "{\"A\":2},\"half_width\":0.1}",
-                                     KERNEL "{\"A\":2},\"seconds\":1}",
-                                     KERNEL "{\"A\":2},\"screen\":1}",
-                                     KERNEL "{\"A\":2},\"counters\":true}",
-                                     "{\"candidate\":\"blocked\",\"problem\":\"8x8x8\"}"};
+    static const char *const no[] = {
+        KERNEL "{\"A\":1}}",
+        "{\"share\":true,\"kernel\":\"l\",\"problem\":\"8x8x8\",\"parameters\":{\"A\":2}}",
+        "{\"share\":true,\"kernel\":\"k\",\"problem\":\"8x8x16\",\"parameters\":{\"A\":2}}",
+        KERNEL "{\"A\":2},\"baseline\":\"cublas\"}",
+        KERNEL "{\"A\":2},\"accumulate\":\"f16\"}",
+        KERNEL "{\"A\":2},\"mode\":\"server\"}",
+        KERNEL "{\"A\":2},\"half_width\":0.1}",
+        KERNEL "{\"A\":2},\"seconds\":1}",
+        KERNEL "{\"A\":2},\"screen\":1}",
+        KERNEL "{\"A\":2},\"counters\":true}",
+        "{\"kernel\":\"k\",\"problem\":\"8x8x8\",\"parameters\":{\"A\":2}}", /* alone unless asked */
+        "{\"share\":true,\"candidate\":\"blocked\",\"problem\":\"8x8x8\"}"};
     (void)state;
     assert_true(shares(KERNEL "{\"A\":1}}", KERNEL "{\"A\":2},\"alpha\":0.5,\"priority\":3}"));
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
         if (shares(KERNEL "{\"A\":1}}", no[i]))
             fail_msg("shares with %s", no[i]);
-    assert_false(shares(no[10], no[10])); /* its code on the host */
+    assert_false(shares(no[11], no[11])); /* its code on the host */
 }
 
 static void counters(void **state)

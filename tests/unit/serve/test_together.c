@@ -65,8 +65,8 @@ static void submit(int m, int bm)
     char parameters[32];
     struct submission *s = malloc(sizeof *s);
     assert_non_null(s);
-    *s =
-        (struct submission){.kind = CANDIDATE_KERNEL, .name = "k", .baseline = "beta", .half_width = 0.5, .seconds = 1};
+    *s = (struct submission){
+        .kind = CANDIDATE_KERNEL, .name = "k", .baseline = "beta", .half_width = 0.5, .seconds = 1, .share = true};
     s->accumulate = CUDAL2_ACC_F32;
     s->n_problems = 1;
     assert_int_equal(shape_parse("64x32x32", &s->problems[0], &err), 0);
