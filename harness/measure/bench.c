@@ -248,12 +248,12 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant)
         return false;
     }
     if (bench->config->honesty)
-        leak_watch_setup(&entrant->leaks, bench->device, true);
+        leak_watch_setup(&entrant->leaks, &bench->leak_meter, bench->device, true);
     unsigned threads = counted ? bench_threads(bench) : 0;
     int status = entrant_try_setup(bench, entrant, entrant->variant, why);
     entrant_threads(bench, entrant, threads);
     if (bench->config->honesty && status == CUDAL2_OK)
-        leak_watch_setup(&entrant->leaks, bench->device, false);
+        leak_watch_setup(&entrant->leaks, &bench->leak_meter, bench->device, false);
     if (status == CUDAL2_OK)
         return true;
     entrant_fail(bench, entrant, setup_verdict(status, why), "setup", why);
@@ -320,7 +320,7 @@ static void release_segment(struct bench *bench, struct device_segment **segment
     *segment = NULL;
 }
 
-void entrant_teardown(struct bench *bench, struct entrant *entrant)
+static void release_launches(struct bench *bench, struct entrant *entrant)
 {
     release_segment(bench, &entrant->row.segment);
     for (int t = 0; t < TIMING_COUNT; t++) {
@@ -330,13 +330,18 @@ void entrant_teardown(struct bench *bench, struct entrant *entrant)
     if (entrant->has_graph_work)
         bench->device->ops->release_graph_work(bench->device, &entrant->graph_work);
     entrant->has_graph_work = false;
+}
+
+void entrant_teardown(struct bench *bench, struct entrant *entrant)
+{
+    release_launches(bench, entrant);
     if (entrant->set_up) {
         /* Named, and un-named afterwards: the one before or after must not answer for a hang in here. */
         bench_stage(bench, entrant, "teardown", bench->config->limits.setup_seconds);
-        leak_watch_teardown(&entrant->leaks, bench->device, true);
+        leak_watch_teardown(&entrant->leaks, &bench->leak_meter, bench->device, true);
         bench->state_seen = false;
         entrant->contender->ops->teardown(entrant->contender, entrant->state);
-        leak_watch_teardown(&entrant->leaks, bench->device, false);
+        leak_watch_teardown(&entrant->leaks, &bench->leak_meter, bench->device, false);
         bench_stage(bench, NULL, "teardown", bench->config->limits.setup_seconds);
     }
     entrant->set_up = false;
@@ -349,10 +354,15 @@ const char *bench_identity(const struct bench *bench, const struct contender *co
     return library && bench->library_identity ? bench->library_identity : bench->identity;
 }
 
+/* What was captured goes first: between two teardowns there is nothing else that gives back memory. */
 void bench_teardown_all(struct bench *bench)
 {
     for (size_t i = 0; i < bench->n_entrants; i++)
+        release_launches(bench, &bench->entrants[i]);
+    leak_meter_begin_row(&bench->leak_meter);
+    for (size_t i = 0; i < bench->n_entrants; i++)
         entrant_teardown(bench, &bench->entrants[i]);
+    leak_meter_end_row(&bench->leak_meter);
 }
 
 /* A set's matrices, with the guards around them. What C holds before a launch is the harness's own. */

@@ -111,6 +111,7 @@ struct bench {
     const char *identity;         /* of GPU, driver and libraries: part of the key of cached winners */
     const char *library_identity; /* the same without kernel sets (bench_identity); NULL: as above */
     struct cell_record *record;
+    struct leak_meter leak_meter; /* begun around setups, and around teardowns, in a row */
     stage_reporter report;
     void *report_context;
     struct host_threads *threads; /* whose they are; NULL: nobody asks (verify/rivals.h) */

@@ -115,9 +115,11 @@ static void set_up_group(struct bench *bench)
 {
     bench->in_row = true;
     bench->state_seen = false;
+    leak_meter_begin_row(&bench->leak_meter);
     for (size_t i = 0; i < bench->n_entrants; i++)
         if (bench->entrants[i].alive && !bench->entrants[i].set_up)
             entrant_setup(bench, &bench->entrants[i]);
+    leak_meter_end_row(&bench->leak_meter);
     bench->in_row = false;
 }
 

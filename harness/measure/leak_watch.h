@@ -9,8 +9,15 @@
 
 #include "device/probe.h"
 
-#define LEAK_WATCH_CYCLES 4u        /* watched: asking a GPU costs tens of microseconds */
+#define LEAK_WATCH_CYCLES 4u        /* begun under watch; of the last one nothing but what its setup finds */
 #define LEAK_WATCH_LEAST (1u << 20) /* bytes that count */
+
+/* What the process holds, asked once where several contenders are set up or torn down in a row: what one leaves is what
+ * the next one finds. To ask a GPU takes tens of microseconds, and milliseconds where other processes ask it too. */
+struct leak_meter {
+    bool in_row, known; /* known: nobody's code has run since it was asked */
+    uint64_t bytes;
+};
 
 struct leak_watch {
     uint64_t before;       /* held by the process when the present setup began */
@@ -20,10 +27,14 @@ struct leak_watch {
     unsigned cycles, runs; /* watched so far; running cycles that grew */
 };
 
+/* From here to the end of the row nothing takes or gives back memory but setups (or teardowns) under watch. */
+void leak_meter_begin_row(struct leak_meter *meter);
+void leak_meter_end_row(struct leak_meter *meter);
+
 /* Called before (entering) and after a setup, then before and after the teardown. A teardown without such a setup is
- * not watched. */
-void leak_watch_setup(struct leak_watch *h, struct device *d, bool entering);
-void leak_watch_teardown(struct leak_watch *h, struct device *d, bool entering);
+ * not watched. Only what a verdict needs is asked for. */
+void leak_watch_setup(struct leak_watch *h, struct leak_meter *meter, struct device *d, bool entering);
+void leak_watch_teardown(struct leak_watch *h, struct leak_meter *meter, struct device *d, bool entering);
 
 /* Asked before a setup: two cycles running have left more than they found. */
 bool leak_watch_leaks(const struct leak_watch *h);

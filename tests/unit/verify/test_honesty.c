@@ -385,37 +385,6 @@ static void a_long_cell_is_checked_again(void **state)
     assert_true(checks[1] >= checks[0] + 2 && checks[1] <= checks[0] + 5);
 }
 
-/* ---- memory over setups ---- */
-
-static uint64_t held_now;
-
-static uint64_t held(struct device *d)
-{
-    (void)d;
-    return held_now;
-}
-
-/* Cycles in which setup takes `took` and teardown gives `gave` back, and somebody else takes `others`. Whether it is
- * called a leak before the last setup. */
-static bool leaks_after(unsigned cycles, uint64_t took, uint64_t gave, uint64_t others)
-{
-    const struct probe_ops probes = {.held = held};
-    struct device device = {.probes = &probes};
-    struct leak_watch h = {0};
-    held_now = 1u << 30;
-    for (unsigned i = 0; i < cycles; i++) {
-        leak_watch_setup(&h, &device, true);
-        held_now += took;
-        leak_watch_setup(&h, &device, false);
-        held_now += others;
-        leak_watch_teardown(&h, &device, true);
-        held_now -= gave;
-        leak_watch_teardown(&h, &device, false);
-    }
-    leak_watch_setup(&h, &device, true);
-    return leak_watch_leaks(&h);
-}
-
 /* A cell may end before the next setup would have been refused. */
 static void a_leak_of_setups_is_told_at_the_end(void **state)
 {
@@ -429,19 +398,6 @@ static void a_leak_of_setups_is_told_at_the_end(void **state)
     assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "leak");
     assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
     fixture_close(&f);
-}
-
-static void only_what_grows_each_time_leaks(void **state)
-{
-    const uint64_t mib = 1u << 20;
-    (void)state;
-    assert_true(leaks_after(3, 64 * mib, 0, 0));
-    assert_true(leaks_after(3, 64 * mib, 63 * mib, 0));
-    assert_false(leaks_after(3, 64 * mib, 64 * mib, 0));
-    assert_false(leaks_after(3, 64 * mib, 64 * mib, 8 * mib)); /* somebody else's */
-    assert_false(leaks_after(3, mib / 2, 0, 0));
-    assert_false(leaks_after(2, 64 * mib, 0, 0)); /* the first is forgiven, and one more proves nothing */
-    assert_false(leaks_after(1, 64 * mib, 0, 0));
 }
 
 int main(void)
@@ -461,7 +417,6 @@ int main(void)
         cmocka_unit_test(what_ceases_to_wait_is_found_at_the_end),
         cmocka_unit_test(a_long_cell_is_checked_again),
         cmocka_unit_test(a_leak_of_setups_is_told_at_the_end),
-        cmocka_unit_test(only_what_grows_each_time_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
