@@ -33,6 +33,7 @@ struct contender_ops {
     /* While it is awake: until it is asked for anything it keeps C of a set, and A and B too if `inputs`, in its
      * processor's caches. NULL as the two. */
     void (*watch)(const struct contender *c, void *state, size_t set, bool inputs);
+    bool device_only; /* nothing of its author's runs on the host: kernels that the harness launches */
 };
 
 struct contender {

@@ -426,4 +426,5 @@ const struct contender_ops module_ops = {
     .launch = module_launch,
     .teardown = module_teardown,
     .describe = module_describe,
+    .device_only = true,
 };

@@ -159,8 +159,7 @@ static int cuda_pattern(struct device *d, const struct probe_region *regions, si
     cu_pointer from = on_desk(c, offsetof(struct desk, regions));
     void *arguments[] = {&from, &parts, &value};
     const struct probe_launch launch = {KERNEL_PATTERN, CUDAL2_F16, n * parts, arguments, c->stream};
-    int rc = run_on(c, &launch, err);
-    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+    return run_on(c, &launch, err);
 }
 
 /* ---- the product ---- */
@@ -388,6 +387,8 @@ static int cuda_escape(struct device *d, const struct probe_trial *trial, bool *
     cu_stream peek = NULL;
     *escaped = false;
     int rc = cuda_pattern(d, &trial->c, 1, PROBE_POISON, err);
+    if (rc == 0)
+        rc = cuda_stream_wait(c, err); /* the other stream looks at it */
     if (rc == 0)
         rc = driver_check(cu, cu->stream_create(&peek, CU_STREAM_OWN), err, "cuStreamCreate(to peek)");
     if (rc != 0)

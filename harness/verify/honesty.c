@@ -20,6 +20,9 @@
 /* How long a launch may take to betray work that it left behind: twice its time, within these. */
 #define LATE_LEAST_NS 200e3
 #define LATE_MOST_NS 20e6
+/* How long C is watched while the stream is held. */
+#define ESCAPE_LEAST_NS 300e3
+#define ESCAPE_MOST_NS 5e6
 /* What a segment may leave allocated. A library may take a pool, and a system may have moved memory about: who takes
  * more at two checks is tried at once until it does not, or has done so each of so many times. */
 #define LEAK_BYTES (1u << 20)
@@ -37,41 +40,49 @@ static bool is_on(const struct bench *bench)
 struct watch {
     struct timed_check *trial;
     struct device *device;
-    struct probe_region *outputs, *kept; /* C of its sets; inputs and then guards */
-    uint64_t *seen[2];                   /* digests of outputs: at once, and a little later */
-    uint64_t *before, *after;            /* digests of kept */
+    struct probe_region *outputs;    /* C of its sets, and behind them */
+    struct probe_region *kept;       /* inputs and then guards */
+    uint64_t *at_once;               /* digests of outputs, */
+    uint64_t *before, *after, *late; /* of kept, and of outputs once more */
     size_t n_outputs, n_kept, n_inputs;
     uint64_t held[2]; /* by the process, before the segment and after */
 };
 
+/* What is made of kernels alone has no code on the host: once the device has been waited for, nothing of it goes on,
+ * and it has taken no memory. */
+static bool may_linger(const struct timed_check *t)
+{
+    return !t->entrant->contender->ops->device_only;
+}
+
 static int watch_open(struct timed_check *t, struct watch *w, struct error *err)
 {
-    size_t n = t->entrant->n_sets;
+    const struct operands *operands = t->bench->operands;
+    size_t n = t->entrant->n_sets, first = t->entrant->first_set;
     size_t most = n * (OPERANDS_INPUTS + OPERANDS_GUARDS);
-    *w = (struct watch){.trial = t, .device = t->bench->device};
-    w->outputs = calloc(n, sizeof *w->outputs);
-    w->kept = calloc(most, sizeof *w->kept);
-    w->before = calloc(2 * (n + most), sizeof *w->before);
-    if (w->outputs == NULL || w->kept == NULL || w->before == NULL)
+    *w = (struct watch){.trial = t, .device = t->bench->device, .n_outputs = n};
+    w->outputs = calloc(n + most, sizeof *w->outputs);
+    w->at_once = calloc(2 * (n + most), sizeof *w->at_once);
+    if (w->outputs == NULL || w->at_once == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a check");
-    w->after = w->before + most;
-    w->seen[0] = w->after + most;
-    w->seen[1] = w->seen[0] + n;
-    for (size_t s = 0; s < n; s++) {
-        w->outputs[w->n_outputs++] = operands_output(t->bench->operands, t->entrant->first_set + s);
-        w->n_kept += operands_inputs(t->bench->operands, t->entrant->first_set + s, w->kept + w->n_kept);
-    }
+    w->kept = w->outputs + n;
+    w->before = w->at_once + n;
+    w->late = w->before + most;
+    w->after = w->late + n;
+    for (size_t s = 0; s < n; s++)
+        w->outputs[s] = operands_output(operands, first + s);
+    for (size_t s = 0; s < n; s++)
+        w->n_kept += operands_inputs(operands, first + s, w->kept + w->n_kept);
     w->n_inputs = w->n_kept;
     for (size_t s = 0; s < n; s++)
-        w->n_kept += operands_guards(t->bench->operands, t->entrant->first_set + s, w->kept + w->n_kept);
+        w->n_kept += operands_guards(operands, first + s, w->kept + w->n_kept);
     return 0;
 }
 
 static void watch_close(struct watch *w)
 {
     free(w->outputs);
-    free(w->kept);
-    free(w->before);
+    free(w->at_once);
 }
 
 /* What the launch is about to find. */
@@ -114,29 +125,34 @@ static int wait_for_late_work(const struct timed_check *t, uint64_t from, double
     struct device *d = t->bench->device;
     double passed = (double)(d->ops->now(d) - from);
     double left = fmin(fmax(segment_ns, LATE_LEAST_NS), LATE_MOST_NS) - passed;
+    if (!may_linger(t))
+        return 0;
     if (left > 0)
         arrivals_wait(d, left);
     return d->ops->sync(d, err);
 }
 
-/* Work that went on after the launch had been waited for has changed C under our eyes. That explains whatever else was
- * found, so it is the verdict. */
-static int look_for_late_work(struct timed_check *t, struct watch *w, struct error *err)
+/* Of what is kept and, where it may have changed under our eyes, of outputs: one pass. */
+static int note_after(const struct watch *w, struct error *err)
 {
-    struct device *d = t->bench->device;
-    int code = d->probes->digest(d, w->outputs, w->n_outputs, w->seen[1], err);
-    if (code != 0 || memcmp(w->seen[0], w->seen[1], w->n_outputs * sizeof *w->seen[0]) == 0)
-        return code;
-    t->verdict = VERDICT_OK;
-    timed_check_convict(t, VERDICT_LATE_WORK, "the output went on changing after the launch had been waited for");
-    return 0;
+    size_t skipped = may_linger(w->trial) ? 0 : w->n_outputs;
+    return w->device->probes->digest(w->device, w->outputs + skipped, w->n_outputs + w->n_kept - skipped,
+                                     w->late + skipped, err);
 }
 
-static int look_at_memory(struct timed_check *t, struct watch *w, struct error *err)
+/* Work that went on after the launch had been waited for has changed C. That explains whatever else was found, so it is
+ * the verdict. */
+static void look_for_late_work(struct timed_check *t, const struct watch *w)
 {
-    struct device *d = t->bench->device;
-    int code = d->probes->digest(d, w->kept, w->n_kept, w->after, err);
-    for (size_t i = 0; i < w->n_kept && code == 0; i++) {
+    if (!may_linger(t) || memcmp(w->at_once, w->late, w->n_outputs * sizeof *w->late) == 0)
+        return;
+    t->verdict = VERDICT_OK;
+    timed_check_convict(t, VERDICT_LATE_WORK, "the output went on changing after the launch had been waited for");
+}
+
+static void look_at_memory(struct timed_check *t, const struct watch *w)
+{
+    for (size_t i = 0; i < w->n_kept; i++) {
         if (w->before[i] == w->after[i])
             continue;
         if (i < w->n_inputs)
@@ -145,7 +161,6 @@ static int look_at_memory(struct timed_check *t, struct watch *w, struct error *
             timed_check_convict(t, VERDICT_OOB_WRITE,
                                 "%" PRIu64 " bytes that border on a matrix are not what they were", w->kept[i].bytes);
     }
-    return code;
 }
 
 static void look_at_growth(struct timed_check *t, uint64_t before, uint64_t after)
@@ -160,19 +175,21 @@ static void look_at_growth(struct timed_check *t, uint64_t before, uint64_t afte
 static uint64_t held_now(const struct timed_check *t)
 {
     struct device *d = t->bench->device;
-    return d->probes->held == NULL ? 0 : d->probes->held(d);
+    return d->probes->held == NULL || !may_linger(t) ? 0 : d->probes->held(d);
 }
 
 /* Once late work has had its time. What was found of memory and growth explains a wrong output, and comes first. */
 static int look_at_the_rest(struct timed_check *t, struct watch *w, const struct timed_check *judged, struct error *err)
 {
-    int code = look_at_memory(t, w, err);
+    int code = note_after(w, err);
     if (code != 0)
         return code;
+    look_at_memory(t, w);
     look_at_growth(t, w->held[0], w->held[1]);
     if (judged->verdict != VERDICT_OK)
         timed_check_convict(t, judged->verdict, "%s", judged->reason);
-    return look_for_late_work(t, w, err);
+    look_for_late_work(t, w);
+    return 0;
 }
 
 /* Where it can be, right ahead of the launch: a primer of the contender's own is past then, and has neither seen these
@@ -183,6 +200,13 @@ static int prepare(struct timed_check *t, struct watch *w, struct error *err)
     t->bench->renewed = late ? put_fresh : note_before;
     t->bench->renewed_context = w;
     return late ? 0 : put_fresh(w, err);
+}
+
+/* Before anything else is asked: what is not done yet changes later. */
+static int note_at_once(const struct watch *w, struct error *err)
+{
+    struct device *d = w->device;
+    return may_linger(w->trial) ? d->probes->digest(d, w->outputs, w->n_outputs, w->at_once, err) : 0;
 }
 
 /* The segment, and then everything it may have done. The output is judged while late work has its time. */
@@ -196,9 +220,9 @@ static int run_watched(struct timed_check *t, struct watch *w, struct error *err
         code = timed_check_time(t, &segment_ns, err);
     t->bench->renewed = NULL;
     uint64_t waited = d->ops->now(d);
-    w->held[1] = code == 0 ? held_now(t) : 0;
     if (code == 0)
-        code = d->probes->digest(d, w->outputs, w->n_outputs, w->seen[0], err);
+        code = note_at_once(w, err);
+    w->held[1] = code == 0 ? held_now(t) : 0;
     struct timed_check judged = *t;
     if (code == 0)
         code = timed_check_judge_fresh(&judged, err);
@@ -217,6 +241,24 @@ static int check_fresh(struct timed_check *t, struct error *err)
             code = run_watched(t, &w, err);
     } while (code == 0 && t->verdict == VERDICT_OK && t->entrant->grew >= LEAK_SUSPECTED);
     watch_close(&w);
+    return code;
+}
+
+static int check_escape(struct timed_check *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    const struct probe_trial trial = {
+        .work = &t->entrant->work,
+        .set = 0,
+        .c = operands_output(t->bench->operands, t->entrant->first_set),
+        .wait_ns = fmin(fmax(2 * t->entrant->estimate_ns, ESCAPE_LEAST_NS), ESCAPE_MOST_NS),
+    };
+    bool escaped = false;
+    if (d->probes->escape == NULL || (t->entrant->work.flags & CUDAL2_SYNCS) != 0)
+        return 0;
+    int code = d->probes->escape(d, &trial, &escaped, err);
+    if (code == 0 && escaped)
+        timed_check_convict(t, VERDICT_STREAM_ESCAPE, "C was written while the stream of the launch was held");
     return code;
 }
 
@@ -286,7 +328,9 @@ static int run_first_trials(struct timed_check *t, struct error *err)
 static int run_one_trial(struct timed_check *t, enum occasion occasion, struct error *err)
 {
     bool between = random_below(t->random, 2) == 0 || (occasion == LAST && t->entrant->record->early);
-    int code = t->verdict == VERDICT_OK ? run_trial(t, PART_RESTORE, timed_check_restore, err) : 0;
+    int code = 0;
+    if (t->verdict == VERDICT_OK && between) /* the other brings inputs of its own */
+        code = run_trial(t, PART_RESTORE, timed_check_restore, err);
     if (code != 0 || t->verdict != VERDICT_OK)
         return code;
     code =
@@ -297,7 +341,7 @@ static int run_one_trial(struct timed_check *t, enum occasion occasion, struct e
 /* Where work runs comes first: it explains what the other trials would see. */
 static int run_trials(struct timed_check *t, enum occasion occasion, struct error *err)
 {
-    int code = occasion == FIRST && !is_graph(t) ? timed_check_escape(t, err) : 0;
+    int code = occasion == FIRST && !is_graph(t) ? check_escape(t, err) : 0;
     if (code == 0 && t->verdict == VERDICT_OK)
         code = run_trial(t, PART_FRESH, check_fresh, err);
     if (code == 0 && t->verdict == VERDICT_OK)

@@ -1,6 +1,6 @@
 /*
- * timed_check.c - the single trials: launches between which inputs and C are changed, a segment against two clocks,
- * work that escapes the stream. Relies on segment.c. Called by honesty.c and activity.c, one contender at a time.
+ * timed_check.c - the single trials: launches between which inputs and C are changed, a segment against two clocks.
+ * Relies on segment.c. Called by honesty.c and activity.c, one contender at a time.
  */
 #include "verify/timed_check.h"
 
@@ -34,9 +34,6 @@
  */
 #define ESCAPED_NS 500e3
 #define ESCAPED_TRIES 24
-/* How long C is watched while the stream is held. */
-#define ESCAPE_LEAST_NS 300e3
-#define ESCAPE_MOST_NS 5e6
 /* Two clocks over the same span, beyond what may have passed between reading one and the other: this apart, and 5%. */
 #define CLOCKS_APART_NS 40e3
 #define CLOCKS_APART_SHARE 0.05
@@ -223,36 +220,42 @@ static bool is_written(const struct timed_check *t, size_t set)
     return timing_is_segment(t->bench->headline) ? device_shape_uses(&t->entrant->row.shape, set) : set == 0;
 }
 
-/* Where C is an input nothing in it is NaN, so an element that stayed as it was is found by its sum: in every set. */
-static int judge_every_set(struct timed_check *t, struct error *err)
+/* Where C is an input nothing in it is NaN, so an element that stayed as it was is found by its sum: in every set.
+ * Elsewhere in the one that has fresh inputs. */
+static bool is_projected(const struct timed_check *t, size_t set)
 {
-    int code = 0;
-    for (size_t s = 0; s < t->entrant->n_sets && code == 0 && t->verdict == VERDICT_OK; s++)
-        if (is_written(t, s))
-            code = timed_check_judge(t, s, err);
+    return is_written(t, set) && (set == t->set || problem_reads_c(&t->bench->problem));
+}
+
+/* In sets that are written and not projected: a projection shows NaN, too. */
+static int look_for_unwritten(struct timed_check *t, struct error *err)
+{
+    const struct probe_ops *probes = t->bench->device->probes;
+    char why[CUDAL2_WHY] = "";
+    uint64_t nans = 0;
+    size_t counted = 0;
+    for (size_t s = 0; s < t->entrant->n_sets; s++) {
+        if (!is_written(t, s) || is_projected(t, s))
+            continue;
+        counted++;
+        if (probes->count(t->bench->device, operands_of(t, s)->c, t->bench->problem.dtype, elements_of_c(t->bench),
+                          why) != CUDAL2_OK)
+            return error_set(err, EXIT_CODE_INTERNAL, "counting unwritten elements: %s", why);
+    }
+    int code = counted > 0 ? probes->read_count(t->bench->device, &nans, err) : 0;
+    if (code == 0 && nans > 0)
+        timed_check_convict(t, VERDICT_WRONG_RESULT,
+                            "the timed segment left %" PRIu64 " elements of C unwritten or NaN", nans);
     return code;
 }
 
 int timed_check_judge_fresh(struct timed_check *t, struct error *err)
 {
-    struct device *d = t->bench->device;
-    char why[CUDAL2_WHY] = "";
-    uint64_t nans = 0;
-    int status = CUDAL2_OK;
-    for (size_t s = 0; s < t->entrant->n_sets && status == CUDAL2_OK; s++)
-        if (is_written(t, s))
-            status = d->probes->count(d, operands_of(t, s)->c, t->bench->problem.dtype, elements_of_c(t->bench), why);
-    if (status != CUDAL2_OK)
-        return error_set(err, EXIT_CODE_INTERNAL, "counting unwritten elements: %s", why);
-    int code = d->probes->read_count(d, &nans, err);
-    if (code == 0 && nans > 0)
-        timed_check_convict(t, VERDICT_WRONG_RESULT,
-                            "the timed segment left %" PRIu64 " elements of C unwritten or NaN", nans);
-    if (code == 0 && problem_reads_c(&t->bench->problem))
-        return judge_every_set(t, err);
-    if (code != 0 || t->verdict != VERDICT_OK || !is_written(t, t->set))
-        return code;
-    return timed_check_judge(t, t->set, err);
+    int code = look_for_unwritten(t, err);
+    for (size_t s = 0; s < t->entrant->n_sets && code == 0 && t->verdict == VERDICT_OK; s++)
+        if (is_projected(t, s))
+            code = timed_check_judge(t, s, err);
+    return code;
 }
 
 int gaps_check(const struct bench *bench, const void *c, uint64_t *written, char *why, struct error *err)
@@ -479,25 +482,5 @@ int timed_check_between(struct timed_check *t, struct error *err)
     if (code == 0 && t->verdict == VERDICT_OK)
         code = timed_check_judge(t, sandwich->set, err);
     free(sandwich);
-    return code;
-}
-
-/* ---- escape ---- */
-
-int timed_check_escape(struct timed_check *t, struct error *err)
-{
-    struct device *d = t->bench->device;
-    const struct probe_trial trial = {
-        .work = &t->entrant->work,
-        .set = 0,
-        .c = operands_output(t->bench->operands, t->entrant->first_set),
-        .wait_ns = fmin(fmax(2 * t->entrant->estimate_ns, ESCAPE_LEAST_NS), ESCAPE_MOST_NS),
-    };
-    bool escaped = false;
-    if (d->probes->escape == NULL || (t->entrant->work.flags & CUDAL2_SYNCS) != 0)
-        return 0;
-    int code = d->probes->escape(d, &trial, &escaped, err);
-    if (code == 0 && escaped)
-        timed_check_convict(t, VERDICT_STREAM_ESCAPE, "C was written while the stream of the launch was held");
     return code;
 }

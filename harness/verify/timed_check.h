@@ -40,8 +40,6 @@ int gaps_check(const struct bench *bench, const void *c, uint64_t *written, char
 
 /* honesty.h, `between`: on the group's own inputs. */
 int timed_check_between(struct timed_check *t, struct error *err);
-/* honesty.h, `escape`. */
-int timed_check_escape(struct timed_check *t, struct error *err);
 
 /* Counts one more passed check in the entrant's record. */
 void timed_check_note(struct entrant *entrant);

@@ -167,22 +167,61 @@ static void cheats_have_their_verdicts(void **state)
                 {before_the_start, "oob_write"},
                 {inputs_touched, "input_mutated"}};
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
         open_cell();
-        cheat.afterwards = rows[i].afterwards;
-        expect_verdict(rows[i].verdict);
+        cheat.ops.device_only = i % 2 == 1;
+        cheat.afterwards = rows[i / 2].afterwards;
+        expect_verdict(rows[i / 2].verdict);
     }
 }
 
 static void skipped_work_is_found(void **state)
 {
     (void)state;
-    open_cell();
-    cheat.instead = nothing;
-    expect_verdict("wrong_result");
-    open_cell();
-    cheat.instead = every_other;
-    expect_verdict("wrong_result");
+    for (int device_only = 0; device_only < 2; device_only++) {
+        open_cell();
+        cheat.ops.device_only = device_only;
+        cheat.instead = nothing;
+        expect_verdict("wrong_result");
+        open_cell();
+        cheat.ops.device_only = device_only;
+        cheat.instead = every_other;
+        expect_verdict("wrong_result");
+    }
+}
+
+static unsigned held_asked;
+
+static uint64_t held(struct device *d)
+{
+    (void)d;
+    held_asked++;
+    return 1u << 30;
+}
+
+/* Who has no code on the host leaves nothing behind that has been waited for, and takes no memory: nobody waits for it,
+ * and nobody asks. */
+static void nothing_lingers_of_kernels_alone(void **state)
+{
+    struct probe_ops probes;
+    unsigned asked[2];
+    double fresh[2];
+    (void)state;
+    for (int device_only = 0; device_only < 2; device_only++) {
+        open_cell();
+        probes = *f.device->probes;
+        probes.held = held;
+        f.device->probes = &probes;
+        cheat.ops.device_only = device_only;
+        held_asked = 0;
+        run_cell();
+        asked[device_only] = held_asked;
+        fresh[device_only] = f.bench.record->part_seconds[PART_FRESH];
+        assert_true(checks_of(0) >= 2);
+        fixture_close(&f);
+    }
+    assert_true(asked[0] >= asked[1] + 2 * 2 * 2);
+    assert_true(fresh[0] > fresh[1]);
 }
 
 static void memory_that_is_lost_each_time_is_found(void **state)
@@ -409,6 +448,7 @@ int main(void)
         cmocka_unit_test(checks_are_not_samples),
         cmocka_unit_test(cheats_have_their_verdicts),
         cmocka_unit_test(skipped_work_is_found),
+        cmocka_unit_test(nothing_lingers_of_kernels_alone),
         cmocka_unit_test(memory_that_is_lost_each_time_is_found),
         cmocka_unit_test(threads_of_a_contender_are_told),
         cmocka_unit_test(clocks_must_agree),
