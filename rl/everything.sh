@@ -2,12 +2,13 @@
 # everything.sh [PYTHON [RUNS]]: trains three seeds with each context, two at a time, compares them with the
 # searches and draws the picture, into results/policy. PYTHON (python3) has torch; RUNS (a new directory in
 # /tmp) takes the runs. The same command goes on with what was stopped. TRAIN has further options for every
-# run (--size large --device cuda); PARALLEL (2) runs go at a time.
+# run (--size large --device cuda); PARALLEL (2) runs go at a time; RESULTS is another directory for what
+# comes out.
 set -euo pipefail
 cd "$(dirname "$0")"
 python=${1:-python3}
 runs=${2:-$(mktemp -d /tmp/cudal2-rl-XXXXXX)}
-results=../results/policy
+results=${RESULTS:-../results/policy}
 "$python" -c 'import torch' || { echo "everything.sh: $python has no torch (requirements.txt)" >&2; exit 69; }
 mkdir -p "$runs" "$results"
 for seed in 1 2 3; do

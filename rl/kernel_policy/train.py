@@ -49,7 +49,7 @@ class Recipe:
     samples: int = 16   # of a problem, stages 2 and 3
     good: int = 4       # lines of a problem that stage 1 imitates
     steps: Tuple[int, int, int] = (200, 100, 60)
-    rates: Tuple[float, float, float] = (1e-3, 3e-4, 2e-4)
+    rates: Tuple[float, float, float] = (1e-3, 3e-4, 2e-4)  # those of `small`
     temperature: float = 0.03   # stage 1: a line this much (log) behind the best is drawn e times less often
     unguided: float = 0.2       # stage 1: weight of the loss without the pool's help: it learns to write legal lines
     keep_near: float = 0.02     # stages 2 and 3: weight of the divergence from stage 1's policy
@@ -140,7 +140,7 @@ class Trainer:
         self.policy.eval()
         lines, places = sample(self.policy, prompt, choices, self.recipe.samples, self.generator)
         self.policy.train()
-        rewards = torch.tensor([[self.reward(p, i) for i in row] for p, row in zip(pools, places.tolist())])
+        rewards = torch.tensor(self.rewards(pools, places.tolist()))
         self.measured += rewards.numel()
         advantage = advantages(rewards, SCATTER).flatten().to(self.device)
         ahead, flat = words_along(choices, lines, self.n_words), lines.flatten(0, 1)
@@ -148,6 +148,10 @@ class Trainer:
         with torch.no_grad():
             before = log_probabilities(self._logits(reference, prompt, lines), flat, ahead)
         return loss(now, now.detach(), advantage, before, self.recipe.keep_near), float(rewards.mean())
+
+    def rewards(self, pools: Sequence[Pool], places: Sequence[Sequence[int]]) -> List[List[float]]:
+        """Of the lines at some places of each pool: here as they were recorded."""
+        return [[self.reward(p, i) for i in row] for p, row in zip(pools, places)]
 
     def reward(self, pool: Pool, place: int) -> float:
         reference = pool.problem.reference_ns or geometric_mean(pool.times)
@@ -329,7 +333,7 @@ def write(trainer: Trainer, told: Dict[str, Any], output: Path) -> None:
         writer = csv.DictWriter(file, trainer.curve[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(trainer.curve)
-    torch.save({"recipe": trainer.recipe.__dict__, "state": trainer.policy.state_dict()}, output / "policy.pt")
+    torch.save({"recipe": asdict(trainer.recipe), "state": trainer.policy.state_dict()}, output / "policy.pt")
     (output / "scores.json").write_text(json.dumps(told))
 
 
@@ -339,6 +343,7 @@ def main() -> None:
     parser.add_argument("--size", choices=sorted(SIZES), default="small")
     parser.add_argument("--context", choices=CONTEXTS, default="neighbours")
     parser.add_argument("--steps", default="200,100,60", help="of the three stages; default: %(default)s")
+    parser.add_argument("--rates", help="learning rates of the three stages; default: 1e-3,3e-4,2e-4, of large a third")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu", help="of torch: cpu or cuda; default: %(default)s")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop after this time (exit code 75)")
@@ -349,6 +354,11 @@ def main() -> None:
     if len(steps) != 3:
         parser.error("--steps: three numbers are expected, as in 200,100,60")
     recipe = Recipe(size=options.size, context=options.context, seed=options.seed, steps=steps)
+    if options.rates or options.size == "large":
+        rates = options.rates or "3e-4,1e-4,7e-5"
+        recipe.rates = tuple(float(r) for r in rates.split(","))  # type: ignore[assignment]
+        if len(recipe.rates) != 3:
+            parser.error("--rates: three numbers are expected, as in 1e-3,3e-4,2e-4")
     try:
         complete = run(recipe, options.output, options.device, options.minutes)
     except ValueError as error:
