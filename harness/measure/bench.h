@@ -33,6 +33,7 @@ struct timed_counts {
     uint64_t launches, judged, products, bands, rows;
     uint64_t slow_reads; /* after which C took long to be read */
     uint64_t due;        /* the launch behind which a row is judged whatever else is drawn */
+    bool owed;           /* the next segment of its headline timing is judged whatever else is drawn */
 };
 
 /* How often its threads were looked at when its inputs were new, and computed (verify/ahead.h). */

@@ -419,6 +419,7 @@ static int judge_segment(struct judgement *l, enum timing timing, struct error *
         return 0;
     l->product.operands += draw_set(l->bench, l->entrant, timing);
     l->entrant->timed.judged++;
+    l->entrant->timed.owed &= timing != l->bench->headline;
     int code = project(l, err);
     if (code == 0 && timing == bench_row_timing(l->bench))
         code = judge_row(l, err);

@@ -85,6 +85,7 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
     double start = timed_now_ns(bench);
     t->row_due = !alone && is_row_due(bench, entrant);
     t->chosen = timed_chooses(bench, &t->cost) || t->row_due;
+    t->chosen |= entrant->timed.owed && timing == bench->headline;
     if (!t->chosen && !always) {
         t->since = start;
         return 0;

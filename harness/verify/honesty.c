@@ -209,6 +209,19 @@ static int note_at_once(const struct watch *w, struct error *err)
     return may_linger(w->trial) ? d->probes->digest(d, w->outputs, w->n_outputs, w->at_once, err) : 0;
 }
 
+/* Whether the segment was one launch whose inputs came right ahead of it. In the gap of server mode code on the host
+ * could compute with them. */
+static bool was_alone(const struct timed_check *t)
+{
+    const struct bench *bench = t->bench;
+    const struct prepared_row *row = &t->entrant->row;
+    bool gap = bench->mode == MODE_SERVER && may_linger(t);
+    if (!timing_is_segment(bench->headline) || bench->mode == MODE_CHAIN || gap || !timed_lets_put(bench))
+        return false;
+    return row->shape.launches == 1 && device_shape_untimed(&row->shape) == 0 &&
+           bench->device->ops->rung(row->segment) != RUNG_EVENTS;
+}
+
 /* The segment, and then everything it may have done. The output is judged while late work has its time. */
 static int run_watched(struct timed_check *t, struct watch *w, struct error *err)
 {
@@ -220,6 +233,7 @@ static int run_watched(struct timed_check *t, struct watch *w, struct error *err
         code = timed_check_time(t, &segment_ns, err);
     t->bench->renewed = NULL;
     uint64_t waited = d->ops->now(d);
+    t->alone_ns = code == 0 && was_alone(t) ? segment_ns : 0;
     if (code == 0)
         code = note_at_once(w, err);
     w->held[1] = code == 0 ? held_now(t) : 0;
@@ -310,6 +324,16 @@ static int give_back(struct timed_check *t, enum occasion occasion, struct error
     return over ? 0 : run_trial(t, PART_RESTORE, timed_check_restore, err);
 }
 
+/* Where the launch on fresh inputs has cleared already, another one of the same kind would tell no more of its time. It
+ * would be judged: so the next one that is timed is. */
+static int try_replay(struct timed_check *t, struct error *err)
+{
+    if (t->is_last || !replay_check_clears(t))
+        return run_trial(t, PART_REPLAY, replay_check, err);
+    t->entrant->timed.owed = true;
+    return 0;
+}
+
 /* What is tried the first time in a cell, with the group's own inputs back before and after. A launch that is left
  * out is told by C; only what is right is asked for its time. */
 static int run_first_trials(struct timed_check *t, struct error *err)
@@ -319,7 +343,7 @@ static int run_first_trials(struct timed_check *t, struct error *err)
         code = run_trial(t, PART_BETWEEN, timed_check_between, err);
     if (code != 0 || t->verdict != VERDICT_OK)
         return code;
-    code = run_trial(t, PART_REPLAY, replay_check, err);
+    code = try_replay(t, err);
     return code == 0 ? give_back(t, FIRST, err) : code;
 }
 
@@ -333,8 +357,10 @@ static int run_one_trial(struct timed_check *t, enum occasion occasion, struct e
         code = run_trial(t, PART_RESTORE, timed_check_restore, err);
     if (code != 0 || t->verdict != VERDICT_OK)
         return code;
-    code =
-        between ? run_trial(t, PART_BETWEEN, timed_check_between, err) : run_trial(t, PART_REPLAY, replay_check, err);
+    bool owed = t->is_last && t->entrant->timed.owed;
+    code = between ? run_trial(t, PART_BETWEEN, timed_check_between, err) : try_replay(t, err);
+    if (code == 0 && between && owed && t->verdict == VERDICT_OK)
+        code = try_replay(t, err);
     return code == 0 ? give_back(t, occasion, err) : code;
 }
 
@@ -395,11 +421,16 @@ static bool is_timed(const struct bench *bench, const struct entrant *e)
            (!timing_is_segment(bench->headline) || e->row.segment != NULL);
 }
 
-/* Whether it is tried this time; *baselines of those that come up so far. The order is drawn, so the first is, too. */
-static bool is_due(const struct entrant *e, enum occasion occasion, unsigned *baselines)
+/* Whether it is tried this time; *baselines of those that come up so far. The order is drawn, so the first is, too. A
+ * baseline that is owed a judgement when the cell is over gets it by a trial. */
+static bool is_due(const struct timed_check *t, enum occasion occasion, unsigned *baselines)
 {
-    return is_candidate(e) || (*baselines)++ == 0 || occasion == FIRST;
+    const struct entrant *e = t->entrant;
+    return is_candidate(e) || (*baselines)++ == 0 || occasion == FIRST || (t->is_last && e->timed.owed);
 }
+
+/* The index of the check behind a cell's last block. */
+#define AT_THE_END UINT16_MAX
 
 /* `index` counts the checks of a cell. */
 static int check_all(struct bench *bench, enum occasion occasion, unsigned index, struct error *err)
@@ -414,8 +445,9 @@ static int check_all(struct bench *bench, enum occasion occasion, unsigned index
     random_shuffle(&random, order, bench->n_entrants);
     rivals_check(bench); /* first: the trials' own threads are not what it looks for */
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
-        struct timed_check trial = {.bench = bench, .entrant = &bench->entrants[order[i]], .random = &random};
-        if (is_timed(bench, trial.entrant) && is_due(trial.entrant, occasion, &baselines))
+        struct timed_check trial = {
+            .bench = bench, .entrant = &bench->entrants[order[i]], .random = &random, .is_last = index == AT_THE_END};
+        if (is_timed(bench, trial.entrant) && is_due(&trial, occasion, &baselines))
             code = check_entrant(&trial, occasion, err);
     }
     double seconds = 1e-9 * ((double)bench->device->ops->now(bench->device) - start);
@@ -454,5 +486,5 @@ int honesty_after_block(struct bench *bench, struct error *err)
 int honesty_finish(struct bench *bench, struct error *err)
 {
     bool first = bench->record->blocks <= chosen_block(bench);
-    return is_on(bench) ? check_all(bench, first ? FIRST : LAST, UINT16_MAX, err) : 0;
+    return is_on(bench) ? check_all(bench, first ? FIRST : LAST, AT_THE_END, err) : 0;
 }

@@ -17,4 +17,7 @@
  * not whole. The caller brings the group's own inputs back. Errors as device_ops.measure. */
 int replay_check(struct timed_check *t, struct error *err);
 
+/* Whether t->alone_ns says the same: that launch was one on new inputs, too. */
+bool replay_check_clears(struct timed_check *t);
+
 #endif

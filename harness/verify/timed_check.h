@@ -11,6 +11,8 @@ struct timed_check {
     struct entrant *entrant;
     struct random *random;
     size_t set;           /* of the entrant's: the one with fresh inputs */
+    double alone_ns;      /* what a launch on these took that is all of its segment; 0: there was none */
+    bool is_last;         /* of the cell: nothing is timed behind it */
     enum verdict verdict; /* ok: nothing found. The first finding stays */
     char reason[RECORD_REASON_MAX];
 };
