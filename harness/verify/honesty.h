@@ -17,7 +17,8 @@
  * writes.
  *
  * Novel (the first time, then by turns that are drawn): a launch on new inputs takes no longer than the timed
- * ones (replay_check.h).
+ * ones (replay_check.h). Where the segment of Fresh was such a launch and took no longer, the contender's next timed
+ * launch is judged instead (timed_counts.owed).
  *
  * Escape (the first time, on CUDA, for what is not timed as a graph): one launch behind a held stream must leave C
  * alone.
