@@ -123,14 +123,16 @@ static void odd_sizes_have_their_winners(void **state)
     static const struct {
         int64_t m, n, k;
         const char *first;
-    } winners[] = {{125, 29, 11487, "slide:BM=16,BN=32,"},  {77, 5377, 6385, "slide:BM=80,BN=96,"},
+    } winners[] = {{109, 43, 5999, "slide:BM=16,BN=16,"},   {77, 5377, 6385, "slide:BM=80,BN=96,"},
                    {2333, 43, 6241, "slide:BM=80,BN=48,"},  {6597, 29, 9155, "slide:BM=112,BN=32,"},
                    {53, 11691, 6179, "slide:BM=64,BN=96,"}, {49, 3277, 1781, "slide:BM=64,BN=112,"},
                    {2417, 79, 5315, "slide:BM=96,BN=80,"},  {503, 19, 3803, "slide:BM=32,BN=32,"},
                    {2125, 769, 2879, "odd:BM=128,BN=128,"}, {1025, 511, 14817, "odd:BM=128,BN=64,"},
                    {277, 2213, 289, "odd:BM=128,BN=64,"},   {2125, 4785, 17, "short:BM=64,BN=128,"},
                    {645, 9351, 4479, "odd:BM=128,BN=128,"}, {5023, 15079, 3193, "odd:BM=128,BN=128,"},
-                   {405, 4421, 49, "short:BM=32,BN=128,"}};
+                   {1783, 1043, 25, "short:BM=64,BN=128,"}, {523, 1495, 37, "short:BM=32,BN=128,"},
+                   {2019, 51, 805, "slide:BM=64,BN=64,"},   {45, 15013, 16259, "slide:BM=48,BN=80,"},
+                   {39, 4411, 1781, "slide:BM=48,BN=80,"}};
     struct module_set *set = open_cudal2();
     struct contender c;
     (void)state;
