@@ -5,8 +5,9 @@ measured races.
     scripts/train-ranker.py [JOURNAL.jsonl.gz...] --write kernels/spaces/cudal2.trees
     scripts/train-ranker.py [JOURNAL.jsonl.gz...] --evaluate [results/ranker.json]
 
-Data: the pooled searches of rl/data/h200.xz, and the journals of `tune --explore` that are named, else those
-of results/*/explore. Needs numpy and lightgbm (training alone: pip install numpy lightgbm), and
+Data: the pooled searches of rl/data/h200.xz, and the journals that are named, else those of results/*/explore
+and the races of results/*/fresh. Of a journal nothing is learned about the problems of configs/unseen.json,
+by which choices are judged. Needs numpy and lightgbm (training alone: pip install numpy lightgbm), and
 build/tests/rank_features. The same data give the same bytes.
 
 What is learned is log(time / model's time), within a problem: by how much the model is wrong of one
@@ -33,7 +34,7 @@ from kernel_policy.served import parameters_of  # noqa: E402
 H200 = (132, 1980, 62914560, 1070530560000000, 4814000000000)  # a journal's figures of its device
 UNIT = 1e-4  # of a leaf
 UNASKED = ("log_m", "log_n", "log_k", "rows", "columns")  # by these, trees would learn shapes by heart
-TREES, LEAVES, RATE = 240, 48, 0.08
+TREES, LEAVES, RATE = 240, 96, 0.08
 FAR = 0.35  # a configuration so much slower (in logs) than its pool's fastest weighs 1/e
 NEW_WEIGHT = 10.0  # of a row of a journal, over one of rl/data, as long as these are half of all
 FASTEST = 32  # configurations of a pool, all of which are learned from
@@ -93,9 +94,18 @@ def add_records(data, path):
         data.add_pool((p.m, p.n, p.k, p.layout, p.accumulate, p.mode, H200), False, rows)
 
 
+def judged():
+    return {(s["m"], s["n"], s["k"]) for s in json.loads((ROOT / "configs" / "unseen.json").read_text())["shapes"]}
+
+
+def default_journals():
+    found = [path for name in ("explore/*.jsonl.gz", "fresh/race.jsonl.gz") for path in (ROOT / "results").glob("*/" + name)]
+    return sorted(found)
+
+
 def add_journal(data, path):
     """Of each cell and layout what our contenders raced: those that name their configurations."""
-    figures = None
+    figures, unseen = None, judged()
     opener = gzip.open if str(path).endswith(".gz") else open
     with opener(path, "rt") as file:
         for line in file:
@@ -105,7 +115,7 @@ def add_journal(data, path):
                 d = value["device"]
                 figures = tuple(int(d[k]) for k in ("sm_count", "max_sm_clock_mhz", "l2_bytes", "peak_flops",
                                                     "peak_bytes_per_s"))
-            if entry["kind"] != "cell":
+            if entry["kind"] != "cell" or (value["m"], value["n"], value["k"]) in unseen:
                 continue
             pools = {}
             for c in value["contenders"]:
@@ -302,7 +312,7 @@ def main():
     options = parser.parse_args()
     data = Data()
     add_records(data, records.DATA)
-    for path in options.journals or sorted((ROOT / "results").glob("*/explore/*.jsonl.gz")):
+    for path in options.journals or default_journals():
         add_journal(data, path)
     data.finish(options.tool)
     print("%d rows, %d pools, %d new, %d rows dropped" % (len(data.times), len(data.pools), data.new.sum(), data.dropped))
