@@ -138,6 +138,13 @@ int cuda_upset(struct device *d, const struct probe_upset *upset, char *why);
 int cuda_count_kept(struct device *d, const struct probe_upset *upset, char *why);
 int cuda_read_kept(struct device *d, uint64_t *kept, struct error *err);
 void cuda_disturb_close(struct cuda_device *c);
+/* Bytes that a probe takes when it needs so many: at once what all but the largest problems do, for to give memory back
+ * waits for the device and asks the driver. */
+#define CUDA_PROBE_ROOM ((uint64_t)8 << 20)
+static inline uint64_t cuda_probe_room(uint64_t bytes)
+{
+    return bytes > CUDA_PROBE_ROOM ? bytes : CUDA_PROBE_ROOM;
+}
 
 /* cuda_plain.c: device_ops of these names. */
 int cuda_plain(struct device *d, const struct device_plain *plain, char *why);

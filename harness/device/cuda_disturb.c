@@ -117,7 +117,7 @@ static uint64_t stretches_of(const struct cudal2_problem *p)
 static int room_for_upset(struct cuda_device *c, const struct cudal2_problem *p, struct error *err)
 {
     const struct driver *cu = &c->driver;
-    size_t bytes = sizeof(uint64_t) + (size_t)stretches_of(p) * dtype_bytes(p->dtype);
+    size_t bytes = (size_t)cuda_probe_room(sizeof(uint64_t) + stretches_of(p) * dtype_bytes(p->dtype));
     if (c->upsets.bytes >= bytes)
         return 0;
     if (c->upsets.memory)

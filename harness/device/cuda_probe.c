@@ -81,9 +81,10 @@ void cuda_probes_close(struct cuda_device *c)
 }
 
 /* Room for x and y. */
-static int room_for_vectors(struct cuda_device *c, uint64_t doubles, struct error *err)
+static int room_for_vectors(struct cuda_device *c, uint64_t least, struct error *err)
 {
-    if (c->probes.n_doubles >= doubles)
+    uint64_t doubles = cuda_probe_room(least * sizeof(double)) / sizeof(double);
+    if (c->probes.n_doubles >= least)
         return 0;
     if (c->probes.vectors)
         c->driver.memory_free(c->probes.vectors);

@@ -232,6 +232,27 @@ static void a_product_takes_three_kernels(void **state)
     }
 }
 
+/* Problems come in any order: no larger one has the probes give memory back and take more. */
+static void larger_problems_find_room(void **state)
+{
+    const struct cudal2_operands o = {c_matrix, c_matrix, c_matrix};
+    struct probe_upset upset = {.operands = &o, .spoil = SPOIL_NUDGED, .lines = 4, .seed = 3};
+    struct probe_product p = {.layout = CUDAL2_NN, .operands = &o, .seed = 1};
+    struct probe_difference difference;
+    char why[CUDAL2_WHY];
+    struct error err;
+    unsigned taken = 0;
+    (void)state;
+    for (int64_t size = 64; size <= 16384; size *= 4) {
+        p.problem = upset.problem =
+            (struct cudal2_problem){.m = size, .n = size, .k = size, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
+        assert_int_equal(d->probes->product(d, &p, &difference, &err), 0);
+        assert_int_equal(d->probes->upset(d, &upset, why), CUDAL2_OK);
+        taken = size == 64 ? mock.allocations : taken;
+    }
+    assert_int_equal(mock.allocations, taken);
+}
+
 /* Their addresses go there once, and each set is a row of the grid. */
 static void a_disturbance_is_one_kernel_for_all_sets(void **state)
 {
@@ -324,12 +345,19 @@ int main(void)
 {
     char cache[] = "/tmp/cudal2-test-probe-XXXXXX";
     const struct CMUnitTest tests[] = {
-        ON_PROBES(work_in_its_stream_waits),           ON_PROBES(work_beside_its_stream_is_seen),
-        ON_PROBES(work_that_waits_tells_nothing),      ON_PROBES(a_failed_launch_lets_the_stream_go),
-        ON_PROBES(sprinkle_and_count_can_be_captured), ON_PROBES(regions_are_digested_in_one_call),
-        ON_PROBES(a_product_takes_three_kernels),      ON_PROBES(a_disturbance_is_one_kernel_for_all_sets),
-        ON_PROBES(an_upset_can_be_captured),           ON_PROBES(a_row_can_be_broken),
-        ON_PROBES(changes_of_the_device_are_named),    ON_PROBES(fenced_memory_borders_on_nothing),
+        ON_PROBES(work_in_its_stream_waits),
+        ON_PROBES(work_beside_its_stream_is_seen),
+        ON_PROBES(work_that_waits_tells_nothing),
+        ON_PROBES(a_failed_launch_lets_the_stream_go),
+        ON_PROBES(sprinkle_and_count_can_be_captured),
+        ON_PROBES(regions_are_digested_in_one_call),
+        ON_PROBES(larger_problems_find_room),
+        ON_PROBES(a_product_takes_three_kernels),
+        ON_PROBES(a_disturbance_is_one_kernel_for_all_sets),
+        ON_PROBES(an_upset_can_be_captured),
+        ON_PROBES(a_row_can_be_broken),
+        ON_PROBES(changes_of_the_device_are_named),
+        ON_PROBES(fenced_memory_borders_on_nothing),
     };
     if (!mock_environment(cache))
         return 77;
