@@ -238,6 +238,12 @@ void entrant_threads(const struct bench *bench, struct entrant *entrant, unsigne
         entrant->threads = now - before;
 }
 
+/* Its memory is no author's: kernels that the harness loads take none that it does not give back. */
+static bool may_leak(const struct bench *bench, const struct entrant *entrant)
+{
+    return bench->config->honesty && !entrant->contender->ops->device_only;
+}
+
 bool entrant_setup(struct bench *bench, struct entrant *entrant)
 {
     char why[CUDAL2_WHY];
@@ -247,12 +253,13 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant)
         entrant_fail(bench, entrant, VERDICT_LEAK, "setup", "each setup takes memory that no teardown gives back");
         return false;
     }
-    if (bench->config->honesty)
+    bench->leak_meter.known &= may_leak(bench, entrant);
+    if (may_leak(bench, entrant))
         leak_watch_setup(&entrant->leaks, &bench->leak_meter, bench->device, true);
     unsigned threads = counted ? bench_threads(bench) : 0;
     int status = entrant_try_setup(bench, entrant, entrant->variant, why);
     entrant_threads(bench, entrant, threads);
-    if (bench->config->honesty && status == CUDAL2_OK)
+    if (may_leak(bench, entrant) && status == CUDAL2_OK)
         leak_watch_setup(&entrant->leaks, &bench->leak_meter, bench->device, false);
     if (status == CUDAL2_OK)
         return true;
