@@ -272,6 +272,12 @@ def float_down(value):
     return made if float(made) <= value else np.nextafter(made, np.float32(-np.inf))
 
 
+def shortest(value):
+    """The shortest digits that strtof reads as this float."""
+    made = str(np.float32(value))
+    return made[:-2] if made.endswith(".0") else made
+
+
 def tree_lines(tree):
     """Nodes in the order of their splits, so that children come after their parents; leaves as ~index."""
     nodes, leaves = [], []
@@ -283,7 +289,7 @@ def tree_lines(tree):
         at = len(nodes)
         nodes.append(None)
         left, right = walk(node["left_child"]), walk(node["right_child"])
-        nodes[at] = "%d %s %d %d" % (node["split_feature"], float(float_down(node["threshold"])).hex(), left, right)
+        nodes[at] = "%d %s %d %d" % (node["split_feature"], shortest(float_down(node["threshold"])), left, right)
         return at
 
     walk(tree)
@@ -294,7 +300,7 @@ def write(data, booster, path):
     model = booster.dump_model()
     lines = ["cudal2-bench/trees 1", "cc 90", "features %d" % len(data.names)]
     for i, name in enumerate(data.names):
-        lines.append("%s %s %s" % (name, float(data.X[:, i].min()).hex(), float(data.X[:, i].max()).hex()))
+        lines.append("%s %s %s" % (name, shortest(data.X[:, i].min()), shortest(data.X[:, i].max())))
     lines.append("trees %d" % len(model["tree_info"]))
     for info in model["tree_info"]:
         lines += tree_lines(info["tree_structure"])

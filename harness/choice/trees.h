@@ -8,7 +8,7 @@
  *   trees T                      then T trees: how many nodes, a line for each of them, a line of leaves
  *
  * A node is "feature threshold left right": left where the feature is at most the threshold. A child that is negative
- * is leaf ~child; others come after their parent. Numbers are hexadecimal floats; leaves are in TREES_UNIT.
+ * is leaf ~child; others come after their parent. Numbers are as strtof reads them; leaves are in TREES_UNIT.
  */
 #ifndef CUDAL2_CHOICE_TREES_H
 #define CUDAL2_CHOICE_TREES_H
