@@ -337,15 +337,26 @@ int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum t
     return code;
 }
 
+/* Whether an untimed launch of its own comes ahead of the segment. */
+static bool is_led(const struct bench *bench, const struct entrant *entrant, enum timing timing)
+{
+    bool own = is_cold(bench) && has_its_own_warm(bench, entrant, timing) && entrant->estimate_ns < OWN_WARM_MOST_NS;
+    return (!segment_primed(bench, entrant, timing) && is_kept_warm(bench)) || own;
+}
+
+bool segment_is_led_on_disturbed(const struct bench *bench, const struct entrant *entrant, enum timing timing)
+{
+    return empties_cache(bench, entrant, timing) && is_led(bench, entrant, timing);
+}
+
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err)
 {
     bool primed = segment_primed(bench, entrant, timing), emptied = empties_cache(bench, entrant, timing);
-    bool own = is_cold(bench) && has_its_own_warm(bench, entrant, timing) && entrant->estimate_ns < OWN_WARM_MOST_NS;
     int code = emptied ? timed_disturb(bench, entrant, timing, false, err) : 0;
     if (code == 0 && emptied)
         code = bench->device->ops->flush(bench->device, err);
-    if (code == 0 && ((!primed && is_kept_warm(bench)) || own))
+    if (code == 0 && is_led(bench, entrant, timing))
         code = prime(bench, entrant, timing, err);
     /* The one launch of server mode shows whether its inputs are as its primer left them: then they never are. */
     if (code == 0 && !emptied)

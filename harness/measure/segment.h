@@ -64,6 +64,9 @@ void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant);
 /* Whether a launch under this timing needs no untimed launch before it: an offline device segment carries its own
  * primers, and what runs for 200 us makes its own cache state. */
 bool segment_primed(const struct bench *bench, const struct entrant *entrant, enum timing timing);
+/* Whether such an untimed launch comes behind what timed_disturb changes, which is ahead of an emptied cache: it meets
+ * the inputs of the timed one. */
+bool segment_is_led_on_disturbed(const struct bench *bench, const struct entrant *entrant, enum timing timing);
 
 /* Takes one time of the entrant: empties the cache where the config says flush, where contenders share
  * their matrices in blocks, or where rotate needs it, else brings it to the state `warm` means where the

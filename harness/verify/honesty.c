@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
+#include "measure/segment.h"
 #include "measure/timed.h"
 #include "verify/ahead.h"
 #include "verify/replay_check.h"
@@ -216,7 +217,8 @@ static bool was_alone(const struct timed_check *t)
     const struct bench *bench = t->bench;
     const struct prepared_row *row = &t->entrant->row;
     bool gap = bench->mode == MODE_SERVER && may_linger(t);
-    if (!timing_is_segment(bench->headline) || bench->mode == MODE_CHAIN || gap || !timed_lets_put(bench))
+    if (!timing_is_segment(bench->headline) || bench->mode == MODE_CHAIN || gap || !timed_lets_put(bench) ||
+        segment_is_led_on_disturbed(bench, t->entrant, bench->headline))
         return false;
     return row->shape.launches == 1 && device_shape_untimed(&row->shape) == 0 &&
            bench->device->ops->rung(row->segment) != RUNG_EVENTS;

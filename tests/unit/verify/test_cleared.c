@@ -50,6 +50,7 @@ struct setting {
     bool device_only;
     uint64_t seed;
     bool baselines; /* both; else the first is a candidate */
+    bool led;       /* by a launch of its own behind a flush, which the inputs come ahead of */
 };
 
 /* A cell on a device that disturbs inputs as a GPU does; the seconds of trials on known and new inputs. */
@@ -59,7 +60,8 @@ static double run_cell_of(struct setting setting)
     struct error err;
     memset(&seen, 0, sizeof seen);
     seen.judged_before[0] = seen.judged_before[1] = UINT64_MAX;
-    f.actors[0].duration_ns = f.actors[1].duration_ns = FAST_NS;
+    f.actors[0].duration_ns = f.actors[1].duration_ns = setting.led ? FAST_NS / 3 : FAST_NS;
+    f.bench.shared_sets = setting.led;
     cheat.ops.device_only = setting.device_only;
     f.bench.seed = setting.seed;
     f.bench.mode = f.bench.record->mode = setting.mode;
@@ -95,7 +97,7 @@ static void who_is_cleared_is_judged_when_timed_next(void **state)
     unsigned owed = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        replays((struct setting){MODE_OFFLINE, false, seed, false});
+        replays((struct setting){MODE_OFFLINE, false, seed, false, false});
         owed += seen.owed;
         assert_int_equal(seen.judged, seen.owed);
     }
@@ -117,7 +119,7 @@ static void a_cell_that_ends_owes_nobody(void **state)
     for (uint64_t seed = 1; seed <= 1000 && ended < 3; seed++) {
         open_cell();
         f.config.stop.max_blocks = f.config.stop.min_blocks;
-        run_cell_of((struct setting){MODE_OFFLINE, false, seed, true});
+        run_cell_of((struct setting){MODE_OFFLINE, false, seed, true, false});
         bool both = seen.judged_before[0] != UINT64_MAX && seen.judged_before[1] != UINT64_MAX;
         assert_true(!both || checks_of(0) + checks_of(1) == 4);
         ended += both;
@@ -133,12 +135,23 @@ static void a_gap_clears_kernels_alone(void **state)
     (void)state;
     double alone = 0, hosted = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        hosted += replays((struct setting){MODE_SERVER, false, seed, false});
+        hosted += replays((struct setting){MODE_SERVER, false, seed, false, false});
         assert_int_equal(seen.owed, 0);
-        alone += replays((struct setting){MODE_SERVER, true, seed, false});
+        alone += replays((struct setting){MODE_SERVER, true, seed, false, false});
         assert_true(seen.owed > 0);
     }
     assert_true(alone < hosted);
+}
+
+/* A launch ahead of the timed one has met its inputs. */
+static void who_was_led_is_not_cleared(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        double seconds = replays((struct setting){MODE_SERVER, true, seed, false, true});
+        assert_int_equal(seen.owed, 0);
+        assert_true(seconds > 0);
+    }
 }
 
 /* Faster whenever A holds what it held at the launch before; the output is always right. */
@@ -161,7 +174,7 @@ static void remembered_outputs_clear_nobody(void **state)
     for (int device_only = 0; device_only < 2; device_only++) {
         open_cell();
         cheat.instead = remembered;
-        run_cell_of((struct setting){MODE_OFFLINE, device_only, 3, false});
+        run_cell_of((struct setting){MODE_OFFLINE, device_only, 3, false, false});
         assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "implausible_speed");
         assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
         fixture_close(&f);
@@ -174,6 +187,7 @@ int main(void)
         cmocka_unit_test(who_is_cleared_is_judged_when_timed_next),
         cmocka_unit_test(a_cell_that_ends_owes_nobody),
         cmocka_unit_test(a_gap_clears_kernels_alone),
+        cmocka_unit_test(who_was_led_is_not_cleared),
         cmocka_unit_test(remembered_outputs_clear_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
