@@ -5,6 +5,7 @@
 #include "device/probe.h"
 #include "base/clock.h"
 #include "base/half.h"
+#include "base/sanitized.h"
 #include "device/fill.h"
 #include "device/host_check.h"
 #include "device/host_pages.h"
@@ -171,7 +172,9 @@ static uint64_t host_held(struct device *d)
 {
     static const char *const own[] = {"RssAnon:", "RssShmem:", "VmSwap:", NULL}, *const theirs[] = {
                                                                                      "RssAnon:", "VmSwap:", NULL};
-    uint64_t kilobytes = sum_of_status("/proc/self/status", own);
+    /* A sanitizer keeps what the harness has freed: where plugins have processes, theirs alone tell of them. */
+    bool of_plugins_alone = SANITIZED && d->n_others > 0;
+    uint64_t kilobytes = of_plugins_alone ? 0 : sum_of_status("/proc/self/status", own);
     for (size_t i = 0; i < d->n_others; i++) {
         char path[64];
         snprintf(path, sizeof path, "/proc/%d/status", (int)d->others[i]);
