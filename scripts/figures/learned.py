@@ -5,6 +5,8 @@ Reads results/policy and results/ranker.json, from the top of the repository. A 
 the block of its name."""
 import functools
 import json
+import math
+import statistics
 
 from data import table
 
@@ -33,6 +35,28 @@ def policy():
     rows = [(name, *("%.2f / %.2f" % (t["f32 offline"][b]["mean"], t["f32 offline"][b]["median"]) for b in ("1", "4", "16", "64")))
             for name, t in policy_names()]
     return table(("regret in percent, mean / median", "1", "4", "16", "64"), rows)
+
+
+def policy_large():
+    """The same of policies of 13 million parameters, after stage 3."""
+    data = learned("large.json")
+    rows = [(name, *("%.2f / %.2f" % (t["f32 offline"][b]["mean"], t["f32 offline"][b]["median"]) for b in ("1", "4", "16", "64")),
+             "%+.2f (%+.2f to %+.2f)" % tuple(data["against_ranker"][name]["first_against_first"][k] for k in ("mean", "low", "high")))
+            for name, t in data["policies"].items() if "stage 3" in name]
+    return table(("regret in percent, mean / median", "1", "4", "16", "64", "first, slower than the ranker's"), rows)
+
+
+def policy_live():
+    """First lines for held-out problems, measured by the server, as gains over AutoTuning."""
+    data = learned("live.json")
+    ranker, rows = data["held_out"]["ranker"]["each"], []
+    for name, found in data["held_out"].items():
+        gains = [a - b for a, b in zip(found["each"], ranker)]
+        wide = 1.96 * statistics.stdev(gains) / math.sqrt(len(gains))
+        counts = "%d ahead, %d behind" % (sum(g > 0.005 for g in gains), sum(g < -0.005 for g in gains))
+        rows.append((name, "%+.1f%%" % (100 * math.expm1(found["mean"])),
+                     *(("-", "-") if name == "ranker" else ("%+.1f points ±%.1f" % (100 * statistics.fmean(gains), 100 * wide), counts))))
+    return table(("first line for %d held-out problems" % len(ranker), "over AutoTuning", "over the ranker's", "by over 0.5%"), rows)
 
 
 def policy_classes():
