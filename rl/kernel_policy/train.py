@@ -49,7 +49,7 @@ class Recipe:
     samples: int = 16   # of a problem, stages 2 and 3
     good: int = 4       # lines of a problem that stage 1 imitates
     steps: Tuple[int, int, int] = (200, 100, 60)
-    rates: Tuple[float, float, float] = (1e-3, 3e-4, 2e-4)  # those of `small`
+    rates: Tuple[float, float, float] = (1e-3, 3e-4, 2e-4)
     temperature: float = 0.03   # stage 1: a line this much (log) behind the best is drawn e times less often
     unguided: float = 0.2       # stage 1: weight of the loss without the pool's help: it learns to write legal lines
     keep_near: float = 0.02     # stages 2 and 3: weight of the divergence from stage 1's policy
@@ -343,7 +343,7 @@ def main() -> None:
     parser.add_argument("--size", choices=sorted(SIZES), default="small")
     parser.add_argument("--context", choices=CONTEXTS, default="neighbours")
     parser.add_argument("--steps", default="200,100,60", help="of the three stages; default: %(default)s")
-    parser.add_argument("--rates", help="learning rates of the three stages; default: 1e-3,3e-4,2e-4, of large a third")
+    parser.add_argument("--rates", help="learning rates of the three stages; default: 1e-3,3e-4,2e-4")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu", help="of torch: cpu or cuda; default: %(default)s")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop after this time (exit code 75)")
@@ -354,9 +354,8 @@ def main() -> None:
     if len(steps) != 3:
         parser.error("--steps: three numbers are expected, as in 200,100,60")
     recipe = Recipe(size=options.size, context=options.context, seed=options.seed, steps=steps)
-    if options.rates or options.size == "large":
-        rates = options.rates or "3e-4,1e-4,7e-5"
-        recipe.rates = tuple(float(r) for r in rates.split(","))  # type: ignore[assignment]
+    if options.rates:
+        recipe.rates = tuple(float(r) for r in options.rates.split(","))  # type: ignore[assignment]
         if len(recipe.rates) != 3:
             parser.error("--rates: three numbers are expected, as in 1e-3,3e-4,2e-4")
     try:
