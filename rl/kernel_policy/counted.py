@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Sequence
 
 from .records import Pool, Records, load
-from .served import Server, parameters_of
+from .served import Server, submission
 from .split import is_target
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "python"))
@@ -27,6 +27,7 @@ from cudal2_bench.served import serving  # noqa: E402
 METRICS = ["sm__throughput.avg.pct_of_peak_sustained_elapsed", "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active",
            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed",
            "lts__t_sector_hit_rate.pct", "sm__warps_active.avg.pct_of_peak_sustained_active"]
+EFFORT = {"half_width": 0.5, "seconds": 0.05}  # its time is not asked for
 AT_ONCE = 32  # submissions of a batch: compilers are ahead of the GPU
 Outcomes = Callable[[List[Dict[str, Any]]], List[Dict[str, Any]]]
 
@@ -42,16 +43,12 @@ def wanted(records: Records) -> List[Pool]:
     return sorted(best.values(), key=lambda pool: (pool.best, pool.problem.text()))
 
 
-def submission(records: Records, pool: Pool) -> Dict[str, Any]:
-    problem = pool.problem
-    line = records.lines[pool.lines[pool.times.index(pool.best)]]
-    return {"kernel": line.split()[0], "parameters": parameters_of(line, records.usual, problem), "counters": METRICS,
-            "problem": "%dx%dx%d" % problem.shape, "accumulate": problem.accumulate, "mode": problem.mode, "half_width": 0.5,
-            "seconds": 0.05}
+def best_line(records: Records, pool: Pool) -> str:
+    return records.lines[pool.lines[pool.times.index(pool.best)]]
 
 
 def row(records: Records, pool: Pool, outcome: Dict[str, Any]) -> Dict[str, Any]:
-    told: Dict[str, Any] = {"problem": pool.problem.text(), "line": records.lines[pool.lines[pool.times.index(pool.best)]]}
+    told: Dict[str, Any] = {"problem": pool.problem.text(), "line": best_line(records, pool)}
     problems = outcome.get("problems") or [{}]
     counters = problems[0].get("counters") or {}
     if counters.get("metrics"):
@@ -73,7 +70,8 @@ def gather(records: Records, outcomes: Outcomes, path: Path, minutes: float) -> 
     with open(path, "a") as file:
         while left and time.monotonic() < end:
             batch, left = left[:AT_ONCE], left[AT_ONCE:]
-            for pool, outcome in zip(batch, outcomes([submission(records, pool) for pool in batch])):
+            jobs = [submission(best_line(records, pool), records.usual, pool.problem, counters=METRICS, **EFFORT) for pool in batch]
+            for pool, outcome in zip(batch, outcomes(jobs)):
                 file.write(json.dumps(row(records, pool, outcome)) + "\n")
             file.flush()
             print("%d left" % len(left), flush=True)

@@ -25,7 +25,7 @@ import torch
 
 from .env import RewardTerms
 from .records import Pool
-from .served import Server, log_reward, parameters_of
+from .served import Server, log_reward, submission
 from .split import is_target
 from .train import Recipe, Trainer, ordered
 
@@ -60,9 +60,7 @@ class Live(Trainer):
         return [rewards[pool.problem.text(), place] for pool, place in wanted]
 
     def _submission(self, pool: Pool, place: int) -> Dict[str, Any]:
-        problem, line = pool.problem, self.records.lines[pool.lines[place]]
-        return {"kernel": line.split()[0], "parameters": parameters_of(line, self.records.usual, problem),
-                "problem": "%dx%dx%d" % problem.shape, "accumulate": problem.accumulate, "mode": problem.mode, **EFFORT}
+        return submission(self.records.lines[pool.lines[place]], self.records.usual, pool.problem, **EFFORT)
 
     def rewards(self, pools: Sequence[Pool], places: Sequence[Sequence[int]]) -> List[List[float]]:
         flat = self.measure([(pool, place) for pool, row in zip(pools, places) for place in row])
@@ -75,11 +73,7 @@ class Live(Trainer):
         while len(rows) < steps and time.monotonic() < end:
             self.policy.train()
             cost, reward = self.improve(self.rng.sample(pools, self.recipe.problems[2]), place.reference)
-            place.optimizer.zero_grad(set_to_none=True)
-            torch.autograd.backward(cost)
-            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
-            place.optimizer.step()
-            place.plan.step()
+            place.descend(cost)
             rows.append({"step": len(rows) + 1, "reward": round(reward, 4), "jobs": self.jobs, "failed": self.failed,
                          "seconds": round(time.monotonic() - self.started, 1)})
             print(json.dumps(rows[-1]), flush=True)
@@ -102,7 +96,7 @@ class Live(Trainer):
         return {name: {"mean": round(statistics.fmean(values), 4), "each": [round(v, 4) for v in values]} for name, values in found.items()}
 
 
-def extreme(values: Sequence[float]) -> int:
+def least(values: Sequence[float]) -> int:
     return min(range(len(values)), key=lambda i: values[i])
 
 
@@ -111,8 +105,8 @@ def run(live: Live, minutes: float, steps: int, count: int) -> Dict[str, Any]:
     before, began = live.first(pools), time.monotonic()
     rows = live.learn(minutes, steps)
     learnt, jobs = time.monotonic() - began, live.jobs
-    choices = {"policy before": before, "policy after": live.first(pools), "ranker": [extreme(p.predicted) for p in pools],
-               "best recorded": [extreme(p.times) for p in pools]}
+    choices = {"policy before": before, "policy after": live.first(pools), "ranker": [least(p.predicted) for p in pools],
+               "best recorded": [least(p.times) for p in pools]}
     found = live.compare(pools, choices)
     return {"parameters": live.policy.n_parameters(), "context": live.recipe.context, "seed": live.recipe.seed, "steps": rows,
             "seconds": round(learnt, 1), "jobs": jobs, "failed": live.failed, "device_seconds": round(live.device_seconds, 1),

@@ -50,6 +50,12 @@ def raster_of(walk: int, rows: int, columns: int) -> Any:
     raise ValueError("no RASTER and DOWN give a walk of %d over %d x %d tiles" % (walk, rows, columns))
 
 
+def submission(line: str, usual: Dict[str, Dict[str, int]], problem: Problem, **more: Any) -> Dict[str, Any]:
+    """A line of an installed kernel for a problem, with further members of a submission."""
+    return {"kernel": line.split()[0], "parameters": parameters_of(line, usual, problem), "problem": "%dx%dx%d" % problem.shape,
+            "accumulate": problem.accumulate, "mode": problem.mode, **more}
+
+
 class Server:
     """A running server; `token` as in its --tokens file."""
 
@@ -59,9 +65,7 @@ class Server:
     def rewards(self, problem: Problem, lines: Sequence[str], usual: Dict[str, Dict[str, int]],
                 **more: Any) -> List[Optional[float]]:
         """The value of Eq. 3 for each line; None where the server learnt nothing about it."""
-        common = {"problem": "%dx%dx%d" % problem.shape, "accumulate": problem.accumulate, "mode": problem.mode, **more}
-        outcomes = self.outcomes([{"kernel": line.split()[0], "parameters": parameters_of(line, usual, problem), **common}
-                                  for line in lines])
+        outcomes = self.outcomes([submission(line, usual, problem, **more) for line in lines])
         return [o["reward"] and o["reward"]["value"] for o in outcomes]
 
     def outcomes(self, submissions: Sequence[Submission]) -> List[Dict[str, Any]]:

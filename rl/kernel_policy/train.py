@@ -69,6 +69,14 @@ class Place:
     best: float = math.inf
     kept: Optional[Dict[str, Tensor]] = None
 
+    def descend(self, cost: Tensor) -> None:
+        """One update of the policy."""
+        self.optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(cost)
+        torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
+        self.optimizer.step()
+        self.plan.step()
+
     def modules(self) -> Dict[str, Any]:
         return {"policy": self.policy, "reference": self.reference, "optimizer": self.optimizer, "plan": self.plan}
 
@@ -212,11 +220,7 @@ class Trainer:
             at.step += 1
             chosen = self.rng.sample(pools, r.problems[number - 1])
             cost, reward = (self.imitate(chosen), math.nan) if number == 1 else self.improve(chosen, at.reference)
-            at.optimizer.zero_grad(set_to_none=True)
-            torch.autograd.backward(cost)
-            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
-            at.optimizer.step()
-            at.plan.step()
+            at.descend(cost)
             if at.step % r.every == 0 or at.step == steps:
                 figure = self.watch(number, at.step, cost.item(), reward)
                 if figure < at.best:
