@@ -7,7 +7,9 @@
 #include "cli/options.h"
 
 /* Sets up the contender that options->one_launch names, or every candidate, for each problem of the config, launches it
- * once and prints a line for each. EXIT_CODE_INCOMPARABLE when one was not launched, with the reason. */
+ * once and prints a line for each. "@FILE" instead of a name: the file's lines in their order, "MxNxK NAME[=VARIANT]"
+ * of shapes of the config, or "-", a launch of an empty kernel that marks a place in the profile.
+ * EXIT_CODE_INCOMPARABLE when one was not launched, with the reason. */
 int one_launch(const struct options *options, const struct config *config, struct error *err);
 
 #endif

@@ -166,7 +166,7 @@ struct options {
     double delta_percent;                         /* of --delta; 0: compare's own */
     const char *confirm;    /* NULL: no second look; "" when --confirm has no file: measure it now */
     const char *roofline;   /* verify: the picture's file; NULL: nothing is timed */
-    const char *one_launch; /* verify: "CONTENDER=VARIANT", "CONTENDER", "": of all; NULL: verify */
+    const char *one_launch; /* verify: "CONTENDER=VARIANT", "CONTENDER", "@FILE", "": of all; NULL: verify */
     const char *counters;   /* verify: metrics, separated by commas; "": those of counters.h; NULL: none */
     const char *listen;     /* serve: NULL: its own address */
     const char *tokens;     /* serve: NULL: no tokens */

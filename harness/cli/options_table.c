@@ -150,7 +150,8 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_ONE_LAUNCH] = {"one-launch", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_NONE, ON(VERIFY), "NAME[=VARIANT]", NULL,
                            AT(one_launch), VERIFICATION,
                            "with --in-process, for profilers: verify nothing, and launch each kernel, or the contender "
-                           "of this name, once, between cuProfilerStart and cuProfilerStop"},
+                           "of this name, or what a file lists (@FILE: lines \"MxNxK NAME=VARIANT\"), once, between "
+                           "cuProfilerStart and cuProfilerStop"},
     [OPTION_COUNTERS] = {"counters", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_NONE, ON(VERIFY), "METRICS", NULL,
                          AT(counters), VERIFICATION,
                          "also have NVIDIA's ncu count one launch of each kernel that is right: these metrics "

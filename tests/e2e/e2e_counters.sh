@@ -39,6 +39,14 @@ expect_code 2 "a variant that does not take the problem"
 expect_text "$work/err" 'small is for M up to 32' "says so"
 run verify "$plugins/tunable.so" "${here[@]}" --one-launch=tunable-tn --shape 16x24x32
 expect_code 2 "a contender that is not there"
+printf '64x24x32 tunable-nn=large\n-\n16x24x32 tunable-nn=small\n64x24x32 tunable-nn=small\n16x24x32 tunable-nn\n' >"$work/list"
+run verify "$plugins/tunable.so" "${here[@]}" --one-launch=@"$work/list" --shape 16x24x32 --shape 64x24x32
+expect_code 2 "a list with one that is not launched"
+[ "$(sed 's/^f32-f32-\([0-9x]*\) *\([a-z-]*\) *\(launched once\|not launched\).*/\1 \3/' "$work/out" | tr '\n' ,)" = "64x24x32 launched once,16x24x32 launched once,64x24x32 not launched,16x24x32 launched once," ]
+verdict $? "all others are launched, in the list's order" "$(cat "$work/out")"
+echo 16x24x48 tunable-nn >"$work/list"
+run verify "$plugins/tunable.so" "${here[@]}" --one-launch=@"$work/list" --shape 16x24x32
+expect_code 65 "a listed shape that the config does not have"
 run verify "$plugins/honest.so" --device cpu --one-launch --shape 16x24x32
 expect_code 64 "it needs --in-process"
 
