@@ -110,13 +110,6 @@ static __device__ bits_t to_bits(float value)
 #endif
 }
 
-/* N(0,1), as fill.cu makes it. */
-static __device__ float normal(u64 bits)
-{
-    float radius = sqrtf(-2.0f * logf((float)((u32)(bits >> 40) + 1) * 0x1p-24f));
-    return radius * cospif(2.0f * ((float)((u32)bits & 0xffffffu) * 0x1p-24f));
-}
-
 /* The element of the stretch from `first` on that is drawn. */
 static __device__ u64 place_of(u64 key, u64 first, u64 elements, u64 stretch)
 {
@@ -303,7 +296,7 @@ static __device__ bits_t spoiled(const disturbed &d, const bits_t *c, u64 at, u6
         return to_bits(float_of(was) * (bits >> 63 ? 1.03f : 0.97f));
     if (d.spoil == SPOIL_MOVED)
         return c[bits % (d.m * d.n)];
-    return to_bits(normal(bits) * d.size);
+    return to_bits(normal_of(bits) * d.size);
 }
 
 /* In every row of A and column of B of set blockIdx.y one element becomes another N(0,1) value; C is spoiled. */
@@ -312,10 +305,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) disturb(disturbed d)
     operand_set s = d.sets[blockIdx.y];
     u64 key = mix(d.key + blockIdx.y), step = (u64)gridDim.x * THREADS, first = (u64)blockIdx.x * THREADS + threadIdx.x;
     for (u64 i = first; i < d.m; i += step)
-        s.a[i * d.k + random_bits(key, 4 * i) % d.k] = to_bits(normal(random_bits(key, 4 * i + 1)));
+        s.a[i * d.k + random_bits(key, 4 * i) % d.k] = to_bits(normal_of(random_bits(key, 4 * i + 1)));
     for (u64 j = first; j < d.n; j += step) {
         u64 at = random_bits(key, 4 * j + 2) % d.k;
-        s.b[d.tn ? j * d.k + at : at * d.n + j] = to_bits(normal(random_bits(key, 4 * j + 3)));
+        s.b[d.tn ? j * d.k + at : at * d.n + j] = to_bits(normal_of(random_bits(key, 4 * j + 3)));
     }
     bool all = d.spoil == SPOIL_NAN || d.spoil == SPOIL_LIKELY || d.spoil == SPOIL_ZERO;
     u64 elements = d.m * d.n, items = d.spoil == SPOIL_NONE ? 0
@@ -353,7 +346,7 @@ static __device__ bits_t upset_value(const upset_set &u, u64 at, u64 bits)
         return to_bits(was + (bits >> 63 ? nudge : -nudge));
     if (u.spoil == SPOIL_MOVED)
         return to_bits(unlike(was, float_of(u.c[bits % (u.m * u.n)]), u.size));
-    return to_bits(unlike(was, normal(bits) * u.size, u.size));
+    return to_bits(unlike(was, normal_of(bits) * u.size, u.size));
 }
 
 /* Some inputs become others, one element of each stretch of C another one: what lies between two launches. */
@@ -364,10 +357,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) upset(upset_set u)
     if (u.lines > 0) {
         u64 row = random_bits(u.key, ~0ull) % u.lines, column = random_bits(u.key, ~1ull) % u.lines;
         for (u64 i = row + first * u.lines; i < u.m; i += step * u.lines)
-            u.a[i * u.k + random_bits(u.key, 4 * i) % u.k] = to_bits(normal(random_bits(u.key, 4 * i + 1)));
+            u.a[i * u.k + random_bits(u.key, 4 * i) % u.k] = to_bits(normal_of(random_bits(u.key, 4 * i + 1)));
         for (u64 j = column + first * u.lines; j < u.n; j += step * u.lines) {
             u64 at = random_bits(u.key, 4 * j + 2) % u.k;
-            u.b[u.tn ? j * u.k + at : at * u.n + j] = to_bits(normal(random_bits(u.key, 4 * j + 3)));
+            u.b[u.tn ? j * u.k + at : at * u.n + j] = to_bits(normal_of(random_bits(u.key, 4 * j + 3)));
         }
     }
     for (u64 i = first; i < items; i += step) {
