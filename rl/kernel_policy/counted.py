@@ -229,7 +229,7 @@ class Gatherer:
         """Without the metrics that this ncu or this GPU does not have. RuntimeError where it may not
         count."""
         while True:
-            table = self.machine.launch(asked, self.metrics, each)
+            table: Table = self.machine.launch(asked, self.metrics, each)
             unknown = [name for name in self.metrics if name in table.complaint]
             if FORBIDDEN in table.complaint:
                 raise RuntimeError(table.complaint)

@@ -16,7 +16,8 @@ Point = Tuple[float, float]
 
 WIDTH, HEIGHT, LEFT, TOP, PANEL, DEEP = 980, 400, 60, 40, 390, 290
 COLOURS = {"random": "#999999", "evolution": "#c78a3b", "ranker": "#222222", "ranker, spread": "#8a6fa8", "neighbour table": "#4a9a5b",
-           "none": "#7fa8d9", "neighbours": "#2f6db5", "neighbours+ranker": "#b5302f"}
+           "none": "#7fa8d9", "neighbours": "#2f6db5", "neighbours+ranker": "#b5302f",
+           "neighbours+counters": "#1f8a8a", "neighbours+ranker+counters": "#d9822b"}
 SHOWN = 0.02  # percent; what is below is drawn here
 
 

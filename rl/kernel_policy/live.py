@@ -44,7 +44,7 @@ class Live(Trainer):
         kept = torch.load(policy, map_location=device, weights_only=True)
         recipe = Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"]), "problems": (32, 8, problems)})
         super().__init__(recipe, device=device)
-        self.policy.load_state_dict(kept["state"])
+        self.policy.adopt(kept["state"])
         self.outcomes = outcomes
         self.jobs, self.failed, self.device_seconds = 0, 0, 0.0
 

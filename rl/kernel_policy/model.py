@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 NEVER = -1e9
+N_RELATIONS = 5  # where a retrieved line is from (3), how it did there, its rank
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Prompt(NamedTuple):
     numbers: Tensor    # B x F, float
     kind: Tensor       # B x 3: layout, accumulate type, mode
     words: Tensor      # B x R x W
-    relations: Tensor  # B x R x 5, float: where a retrieved line is from, and how it did there
+    relations: Tensor  # B x R x N_RELATIONS or more, float: what is known of a retrieved line; counters at the end
     source: Tensor     # B x R: 0 none, 1 a neighbour's best, 2 the tuner's ranking
 
     def on(self, device: torch.device) -> "Prompt":
@@ -69,7 +70,7 @@ class Layer(nn.Module):
 
 
 class Policy(nn.Module):
-    def __init__(self, size: Size, n_words: int, n_numbers: int):
+    def __init__(self, size: Size, n_words: int, n_numbers: int, n_relations: int = N_RELATIONS):
         super().__init__()
         self.size = size
         self.word = nn.Embedding(n_words, size.width, padding_idx=0)
@@ -77,11 +78,32 @@ class Policy(nn.Module):
         self.position = nn.Embedding(size.longest, size.width)
         self.numbers = nn.Sequential(nn.Linear(n_numbers, 2 * size.width), nn.GELU(), nn.Linear(2 * size.width, size.width))
         self.kind = nn.ModuleList(nn.Embedding(2, size.width) for _ in range(3))
-        self.relation = nn.Sequential(nn.Linear(5, size.width), nn.GELU(), nn.Linear(size.width, size.width))
+        self.relation = nn.Sequential(nn.Linear(N_RELATIONS, size.width), nn.GELU(), nn.Linear(size.width, size.width))
         self.source = nn.Embedding(3, size.width)
         self.layers = nn.ModuleList(Layer(size) for _ in range(size.layers))
         self.last = nn.LayerNorm(size.width)
         self.head = nn.Linear(size.width, n_words)
+        self._widen(n_relations - N_RELATIONS)
+
+    def _widen(self, more: int) -> None:
+        """What else is known of a retrieved line has no weight in the beginning: with it and without it
+        training begins alike."""
+        first = self.relation[0]
+        if more > 0 and isinstance(first, nn.Linear):
+            first.weight = nn.Parameter(torch.cat([first.weight.detach(), torch.zeros(first.out_features, more)], dim=1))
+            first.in_features += more
+
+    def n_relations(self) -> int:
+        return int(self.state_dict()["relation.0.weight"].shape[1])
+
+    def adopt(self, state: Dict[str, Tensor]) -> None:
+        """The weights of another policy of this kind. ValueError where it was told more or less of retrieved
+        lines."""
+        theirs = state["relation.0.weight"].shape[1]
+        if theirs != self.n_relations():
+            raise ValueError("the policy was trained with %d counters of each retrieved line, here there are %d" % (
+                max(0, theirs - N_RELATIONS - 1), max(0, self.n_relations() - N_RELATIONS - 1)))
+        self.load_state_dict(state)
 
     def n_parameters(self) -> int:
         return sum(p.numel() for p in self.parameters())

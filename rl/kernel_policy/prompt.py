@@ -3,17 +3,19 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import Dict, List, Sequence, Tuple
+from pathlib import Path
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import torch
 from torch import Tensor
 
+from . import counters
 from .lines import Vocabulary
-from .model import Choices, Prompt
+from .model import N_RELATIONS, Choices, Prompt
 from .records import Pool, Problem, Records
 from .search import Neighbours
 
-CONTEXTS = ("none", "neighbours", "neighbours+ranker")
+CONTEXTS = ("none", "neighbours", "neighbours+counters", "neighbours+ranker", "neighbours+ranker+counters")
 N_NEIGHBOURS, LINES_OF_EACH, N_RANKED = 4, 2, 4
 TRUST = 0.06  # with the ranker: a line that it expects this much (log) slower starts e times less likely
 WORDS = 16
@@ -42,11 +44,16 @@ Retrieved = Tuple[List[int], List[float], int]  # words, relations, source
 
 class Reader:
     """Problems and pools as tensors; remembers what it made. Neighbours come from the training shapes
-    alone."""
+    alone, and so do counters, which a context may name: of a problem's own lines nothing is known."""
 
-    def __init__(self, records: Records, train: Sequence[Pool], context: str):
+    def __init__(self, records: Records, train: Sequence[Pool], context: str, counted: Path = counters.DATA):
+        """ValueError where the context names counters and there is no such file."""
         self.vocabulary = Vocabulary(records.lines)
-        self.context = context
+        parts = context.split("+")
+        self.near, self.ranked = parts[0] == "neighbours", "ranker" in parts
+        self.counters: Optional[counters.Counters] = counters.read(records, counted) if "counters" in parts else None
+        self.n_relations = N_RELATIONS + (self.counters.width if self.counters else 0)
+        self._texts = records.lines
         self._tokens = [self.vocabulary.encode(line) for line in records.lines]
         self._neighbours = Neighbours(train)
         self._told: Dict[int, Tuple[List[float], List[int], List[Retrieved]]] = {}
@@ -57,7 +64,8 @@ class Reader:
         for other in self._neighbours.of(pool.problem, N_NEIGHBOURS):
             away = [math.log2(a / b) / 2 for a, b in zip(other.problem.shape, pool.problem.shape)]
             for i in heapq.nsmallest(LINES_OF_EACH, range(len(other.lines)), key=lambda i: other.times[i]):
-                found.append((self._tokens[other.lines[i]], away + [10 * (other.times[i] / other.best - 1), 0.0], 1))
+                more = self.counters.of(other.problem, self._texts[other.lines[i]]) if self.counters else []
+                found.append((self._tokens[other.lines[i]], away + [10 * (other.times[i] / other.best - 1), 0.0] + more, 1))
         return found
 
     def _ranked(self, pool: Pool) -> List[Retrieved]:
@@ -68,8 +76,8 @@ class Reader:
 
     def _tell(self, pool: Pool) -> Tuple[List[float], List[int], List[Retrieved]]:
         if id(pool) not in self._told:
-            retrieved = self._near(pool) if self.context != "none" else []
-            if self.context == "neighbours+ranker":
+            retrieved = self._near(pool) if self.near else []
+            if self.ranked:
                 retrieved += self._ranked(pool)
             kind = [names.index(name) for names, name in zip(KINDS, pool.problem.kind)]
             self._told[id(pool)] = (numbers_of(pool.problem), kind, retrieved)
@@ -79,11 +87,11 @@ class Reader:
         told = [self._tell(p) for p in pools]
         most = max(len(t[2]) for t in told)
         words = torch.zeros(len(pools), most, WORDS, dtype=torch.long)
-        relations, source = torch.zeros(len(pools), most, 5), torch.zeros(len(pools), most, dtype=torch.long)
+        relations, source = torch.zeros(len(pools), most, self.n_relations), torch.zeros(len(pools), most, dtype=torch.long)
         for row, (_, _, retrieved) in enumerate(told):
             for at, (tokens, relation, kind) in enumerate(retrieved):
                 words[row, at, :len(tokens)] = torch.tensor(tokens)
-                relations[row, at] = torch.tensor(relation)
+                relations[row, at, :len(relation)] = torch.tensor(relation)
                 source[row, at] = kind
         return Prompt(torch.tensor([t[0] for t in told]), torch.tensor([t[1] for t in told]), words, relations, source)
 
@@ -99,7 +107,7 @@ class Reader:
 
     def weights(self, pool: Pool) -> List[float]:
         """How likely each line is to begin with: all alike, or as the tuner's model ranks them."""
-        if self.context != "neighbours+ranker":
+        if not self.ranked:
             return [1.0] * len(pool.lines)
         best = min(pool.predicted)
         return [max(1e-6, (best / p) ** (1 / TRUST)) for p in pool.predicted]

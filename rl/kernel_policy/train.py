@@ -105,7 +105,7 @@ class Trainer:
         self.told: Dict[str, Any] = {}
 
     def _new_policy(self) -> Policy:
-        return Policy(SIZES[self.recipe.size], self.n_words, N_NUMBERS).to(self.device)
+        return Policy(SIZES[self.recipe.size], self.n_words, N_NUMBERS, self.reader.n_relations).to(self.device)
 
     def _prompt(self, pools: Sequence[Pool]) -> Prompt:
         return self.reader.prompt(pools).on(self.device)
@@ -252,6 +252,7 @@ class Trainer:
         if kept["recipe"] != asdict(self.recipe):
             raise ValueError("%s is of another run: give another --output, or remove it" % self.checkpoint)
         at = self._begin(kept["number"])
+        at.policy.adopt(kept["modules"]["policy"])  # or says why not
         for name, module in at.modules().items():
             module.load_state_dict(kept["modules"][name])
         at.step, at.best, at.kept = kept["step"], kept["best"], kept["kept"]

@@ -6,6 +6,7 @@ import os
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from kernel_policy import counted, records
 from kernel_policy.counted import Asked, Gatherer, Machine, Table
@@ -103,6 +104,9 @@ class TestGather(unittest.TestCase):
         (at / "ncu").chmod(0o755)
         os.environ["CALLED"] = str(self.called)
         self.addCleanup(os.environ.pop, "FAULTS", None)
+        quiet = mock.patch("builtins.print")
+        quiet.start()
+        self.addCleanup(quiet.stop)
         self.machine = Machine("/bin/true", "cuda:0", made(), str(at / "ncu"))
         self.asked = [Asked(Problem(m, 64, 64, "nn", "f32", "offline"), "multistage") for m in range(64, 84)]
 
