@@ -22,7 +22,7 @@ static const struct {
                {"reference", true, true, true, false}, {"compare", true, false, true, false},
                {"counts", true, true, false, false},   {"probe", true, false, false, false},
                {"blocker", false, false, false, true}, {"null", false, false, false, true},
-               {"plain", true, false, false, true}};
+               {"plain", true, false, false, true},    {"product", true, false, false, false}};
 #define N_SOURCES (sizeof sources / sizeof sources[0])
 #define N_FORMS 4u /* by layout and width */
 

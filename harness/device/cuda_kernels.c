@@ -19,13 +19,13 @@
 static const struct {
     const char *file, *entry;
 } kernel_files[KERNEL_COUNT] = {
-    {"fill", "fill"},        {"fill", "fill_many"},      {"flush", "flush_write"},   {"flush", "flush_read"},
-    {"blocker", "blocker"},  {"null", "null_kernel"},    {"reference", "reference"}, {"reference", "reference"},
-    {"compare", "compare"},  {"compare", "compare"},     {"counts", "counts"},       {"probe", "digest"},
-    {"probe", "pattern"},    {"probe", "sprinkle"},      {"probe", "count_nan"},     {"probe", "samples"},
-    {"probe", "rows_times"}, {"probe", "columns_times"}, {"probe", "compare_rows"},  {"probe", "veil"},
-    {"probe", "unveil"},     {"probe", "disturb"},       {"probe", "upset"},         {"probe", "count_kept"},
-    {"plain", "plain"},      {"plain", "plain_differs"}};
+    {"fill", "fill"},          {"fill", "fill_many"},        {"flush", "flush_write"},    {"flush", "flush_read"},
+    {"blocker", "blocker"},    {"null", "null_kernel"},      {"reference", "reference"},  {"reference", "reference"},
+    {"compare", "compare"},    {"compare", "compare"},       {"counts", "counts"},        {"probe", "digest"},
+    {"probe", "pattern"},      {"probe", "sprinkle"},        {"probe", "count_nan"},      {"product", "samples"},
+    {"product", "rows_times"}, {"product", "columns_times"}, {"product", "compare_rows"}, {"probe", "veil"},
+    {"probe", "unveil"},       {"probe", "disturb"},         {"probe", "upset"},          {"probe", "count_kept"},
+    {"plain", "plain"},        {"plain", "plain_differs"}};
 
 static bool is_wide(enum harness_kernel which)
 {

@@ -1,7 +1,7 @@
 /*
- * cuda_probe.c - probes of a GPU (probe.h): kernels of kernels/harness/probe.cu, a second stream that sees while the
- * first is held, and the process-wide state that a contender may change. Relies on cuda_kernels.c. Called by cuda.c,
- * which hands out their table.
+ * cuda_probe.c - probes of a GPU (probe.h): kernels of kernels/harness/probe.cu and product.cu, a second stream that
+ * sees while the first is held, and the process-wide state that a contender may change. Relies on cuda_kernels.c.
+ * Called by cuda.c, which hands out their table.
  */
 #include "device/cuda_device.h"
 #include "device/host_state.h"
@@ -10,10 +10,16 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PROBE_THREADS 256u
+/* Blocks that multiply a column-major B, about; each has at least so many rows of its memory. */
+#define COLUMN_BLOCKS 1024u
 #define COLUMN_SLICES 32u
+#define COLUMN_ROWS 8u
+/* From so many rows on a warp has one, below them a block. */
+#define WARP_ROWS 4096u
 /* A launch that takes longer than this on the host waits for the stream, and nothing can be told. */
 #define HOLD_LIMIT_NS 30000000u
 
@@ -47,9 +53,15 @@ static uint64_t blocks_for(uint64_t items)
 
 /* ---- memory of the probes' own ---- */
 
+/* A region and the blocks that share it; struct region of kernels/harness/probe.cu has the same layout. */
+struct placed {
+    struct probe_region region;
+    uint32_t first, parts;
+};
+
 /* Lies on the device: regions and digests of a call, the NaN counter, and a difference. */
 struct desk {
-    struct probe_region regions[PROBE_MAX_REGIONS];
+    struct placed regions[PROBE_MAX_REGIONS];
     uint64_t digests[PROBE_MAX_REGIONS];
     uint64_t nans;
     struct probe_difference difference;
@@ -99,42 +111,56 @@ static int room_for_vectors(struct cuda_device *c, uint64_t least, struct error 
 
 /* ---- regions ---- */
 
-/* Blocks that share a region: enough to read the largest at the speed of the memory, and all of them together no more
- * than fill the GPU twice. */
+/* Blocks that share a region: enough to read it at the speed of the memory. All of them together fill the GPU twice at
+ * most, and each region has its share of them: a guard is some KiB, a matrix may be hundreds of MiB. */
 #define BYTES_OF_A_PART (32u << 10)
 #define PARTS_ON_AN_SM 16u
 
-static uint32_t parts_for(const struct cuda_device *c, const struct probe_region *regions, size_t n)
+static uint32_t place_regions(const struct cuda_device *c, const struct probe_region *regions, size_t n,
+                              struct placed *out)
 {
-    uint64_t largest = 0, most = n == 0 ? 1 : (uint64_t)c->base.info.sm_count * PARTS_ON_AN_SM / n;
+    double most = (double)c->base.info.sm_count * PARTS_ON_AN_SM, all = 0;
+    uint32_t blocks = 0;
     for (size_t i = 0; i < n; i++)
-        largest = regions[i].bytes > largest ? regions[i].bytes : largest;
-    uint64_t wanted = largest / BYTES_OF_A_PART + 1;
-    return (uint32_t)(most < 1 ? 1 : wanted < most ? wanted : most);
+        all += (double)regions[i].bytes;
+    for (size_t i = 0; i < n; i++) {
+        double wanted = floor((double)regions[i].bytes / BYTES_OF_A_PART) + 1;
+        double share = all > 0 ? ceil(most * (double)regions[i].bytes / all) : 1;
+        out[i] = (struct placed){regions[i], blocks, (uint32_t)fmax(1, fmin(wanted, share))};
+        blocks += out[i].parts;
+    }
+    return blocks;
 }
 
+/* *blocks: of all. */
 static int put_regions(struct cuda_device *c, const struct probe_region *regions, size_t n, cu_stream stream,
-                       struct error *err)
+                       uint32_t *blocks, struct error *err)
 {
     if (n > PROBE_MAX_REGIONS)
         return error_set(err, EXIT_CODE_INTERNAL, "%zu regions, at most %u can be looked at", n, PROBE_MAX_REGIONS);
     if (open_probes(c, err) != 0)
         return err->code;
-    return driver_check(
-        &c->driver, c->driver.copy_in(on_desk(c, offsetof(struct desk, regions)), regions, n * sizeof *regions, stream),
+    struct placed *placed = calloc(n + 1, sizeof *placed);
+    if (!placed)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for %zu regions", n);
+    *blocks = place_regions(c, regions, n, placed);
+    int rc = driver_check(
+        &c->driver, c->driver.copy_in(on_desk(c, offsetof(struct desk, regions)), placed, n * sizeof *placed, stream),
         err, "cuMemcpyHtoDAsync(regions)");
+    free(placed); /* memory that is not page-locked is staged */
+    return rc;
 }
 
 static int digest_on(struct cuda_device *c, const struct probe_region *regions, size_t n, uint64_t *out,
                      cu_stream stream, struct error *err)
 {
     const struct driver *cu = &c->driver;
-    if (put_regions(c, regions, n, stream, err) != 0)
+    uint32_t blocks, count = (uint32_t)n;
+    if (put_regions(c, regions, n, stream, &blocks, err) != 0)
         return err->code;
-    uint32_t parts = parts_for(c, regions, n);
     cu_pointer from = on_desk(c, offsetof(struct desk, regions)), to = on_desk(c, offsetof(struct desk, digests));
-    void *arguments[] = {&from, &parts, &to};
-    const struct probe_launch launch = {KERNEL_DIGEST, CUDAL2_F16, n * parts, arguments, stream};
+    void *arguments[] = {&from, &count, &to};
+    const struct probe_launch launch = {KERNEL_DIGEST, CUDAL2_F16, blocks, arguments, stream};
     int rc = driver_check(cu, cu->memset8(to, 0, n * sizeof *out, stream), err, "cuMemsetD8Async(digests)");
     if (rc == 0)
         rc = run_on(c, &launch, err);
@@ -153,13 +179,12 @@ static int cuda_pattern(struct device *d, const struct probe_region *regions, si
                         struct error *err)
 {
     struct cuda_device *c = cuda_of(d);
-    uint32_t value = byte;
-    if (put_regions(c, regions, n, c->stream, err) != 0)
+    uint32_t value = byte, blocks, count = (uint32_t)n;
+    if (put_regions(c, regions, n, c->stream, &blocks, err) != 0)
         return err->code;
-    uint32_t parts = parts_for(c, regions, n);
     cu_pointer from = on_desk(c, offsetof(struct desk, regions));
-    void *arguments[] = {&from, &parts, &value};
-    const struct probe_launch launch = {KERNEL_PATTERN, CUDAL2_F16, n * parts, arguments, c->stream};
+    void *arguments[] = {&from, &count, &value};
+    const struct probe_launch launch = {KERNEL_PATTERN, CUDAL2_F16, blocks, arguments, c->stream};
     return run_on(c, &launch, err);
 }
 
@@ -170,24 +195,53 @@ struct vectors {
     uint64_t m, n, k, key;
 };
 
-static int multiply_b(struct cuda_device *c, const struct probe_product *p, struct vectors *v, struct error *err)
+/* Threads that share a row, and blocks for all rows. */
+static uint32_t lanes_for(uint64_t rows)
+{
+    return rows < WARP_ROWS ? PROBE_THREADS : 32;
+}
+
+static uint64_t blocks_of_rows(uint64_t rows)
+{
+    return (rows * lanes_for(rows) + PROBE_THREADS - 1) / PROBE_THREADS;
+}
+
+/* Blocks that share the rows of B's memory, where so many lie beside each other. */
+static uint32_t slices_for(uint64_t beside, uint64_t rows)
+{
+    uint64_t wanted = COLUMN_BLOCKS / beside, most = rows / COLUMN_ROWS;
+    wanted = wanted < most ? wanted : most;
+    return (uint32_t)(wanted > COLUMN_SLICES ? wanted : COLUMN_SLICES);
+}
+
+static int multiply_columns(struct cuda_device *c, const struct probe_product *p, struct vectors *v, struct error *err)
 {
     const void *b = p->operands->b;
-    uint32_t slices = COLUMN_SLICES;
-    void *arguments[] = {&b, &v->x, &v->y, &v->n, &v->k, &slices};
-    bool tn = p->layout == CUDAL2_TN;
-    const struct probe_launch launch = {tn ? KERNEL_COLUMNS_TIMES : KERNEL_ROWS_TIMES, p->problem.dtype,
-                                        tn ? blocks_for(v->k) * slices : v->k, arguments, c->stream};
+    uint32_t width = v->k % 2 == 0 && (uintptr_t)b % (2 * dtype_bytes(p->problem.dtype)) == 0 ? 2 : 1;
+    uint64_t beside = blocks_for(v->k / width);
+    uint32_t slices = slices_for(beside, v->n);
+    void *arguments[] = {&b, &v->x, &v->y, &v->n, &v->k, &slices, &width};
+    const struct probe_launch launch = {KERNEL_COLUMNS_TIMES, p->problem.dtype, beside * slices, arguments, c->stream};
     int rc = driver_check(&c->driver, c->driver.memset8(v->y, 0, v->k * sizeof(double), c->stream), err,
                           "cuMemsetD8Async(y)");
     return rc == 0 ? run_on(c, &launch, err) : rc;
 }
 
-/* struct judged of kernels/harness/probe.cu has the same layout. */
+static int multiply_rows(struct cuda_device *c, const struct probe_product *p, struct vectors *v, struct error *err)
+{
+    const void *b = p->operands->b;
+    uint32_t lanes = lanes_for(v->k);
+    void *arguments[] = {&b, &v->x, &v->y, &v->n, &v->k, &lanes};
+    const struct probe_launch launch = {KERNEL_ROWS_TIMES, p->problem.dtype, blocks_of_rows(v->k), arguments,
+                                        c->stream};
+    return run_on(c, &launch, err);
+}
+
+/* struct judged of kernels/harness/product.cu has the same layout. */
 struct judged {
     const void *a, *c;
     cu_pointer x, y;
-    uint64_t n, k;
+    uint64_t m, n, k, lanes;
     double x_norm, floor;
     cu_pointer out;
 };
@@ -211,13 +265,16 @@ static int compare_rows(struct cuda_device *c, const struct probe_product *p, co
                             .c = p->operands->c,
                             .x = v->x,
                             .y = v->y,
+                            .m = v->m,
                             .n = v->n,
                             .k = v->k,
+                            .lanes = lanes_for(v->m),
                             .x_norm = norm_of_samples(v),
                             .floor = p->floor,
                             .out = to};
     void *arguments[] = {&judged};
-    const struct probe_launch launch = {KERNEL_COMPARE_ROWS, p->problem.dtype, v->m, arguments, c->stream};
+    const struct probe_launch launch = {KERNEL_COMPARE_ROWS, p->problem.dtype, blocks_of_rows(v->m), arguments,
+                                        c->stream};
     *out = (struct probe_difference){.first_row = UINT64_MAX};
     int rc = driver_check(cu, cu->copy_in(to, out, sizeof *out, c->stream), err, "cuMemcpyHtoDAsync(difference)");
     if (rc == 0)
@@ -235,15 +292,15 @@ static int cuda_product(struct device *d, const struct probe_product *product, s
     struct vectors v = {.m = (uint64_t)p->m, .n = (uint64_t)p->n, .k = (uint64_t)p->k, .key = fill_key(product->seed)};
     int rc = open_probes(c, err);
     if (rc == 0)
-        rc = room_for_vectors(c, v.n + v.k, err);
+        rc = room_for_vectors(c, v.n + v.k + 1, err);
     v.x = c->probes.vectors;
-    v.y = v.x + v.n * sizeof(double);
+    v.y = v.x + (v.n + v.n % 2) * sizeof(double); /* two at a time are read */
     void *arguments[] = {&v.x, &v.n, &v.key};
     const struct probe_launch draw = {KERNEL_SAMPLES, p->dtype, blocks_for(v.n), arguments, c->stream};
     if (rc == 0)
         rc = run_on(c, &draw, err);
     if (rc == 0)
-        rc = multiply_b(c, product, &v, err);
+        rc = product->layout == CUDAL2_TN ? multiply_columns(c, product, &v, err) : multiply_rows(c, product, &v, err);
     return rc == 0 ? compare_rows(c, product, &v, out, err) : rc;
 }
 

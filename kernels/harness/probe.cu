@@ -1,12 +1,12 @@
 /*
- * probe.cu - what the honesty checks look at on the device (harness/device/probe.h). -D DTYPE. Sums of integers and of
- * doubles that are integers do not depend on the order of the atomics; the sums of squares may, in their last bits.
+ * probe.cu - what the honesty checks look at and change on the device (harness/device/probe.h), but for products
+ * (product.cu). -D DTYPE. A loop whose step is not known to the compiler has one load under way, whatever it unrolls:
+ * so those over whole matrices load several at a time.
  */
 #include "harness/clock.cuh"
 #include "harness/element.cuh"
 #include "harness/random.cuh"
-
-#define THREADS 256
+#include "harness/sums.cuh"
 
 #if DTYPE == 2
 typedef u32 bits_t;
@@ -19,33 +19,27 @@ typedef u16 bits_t;
 #endif
 
 #define STRETCH 256u
-#define INFINITY_AS_DOUBLE __longlong_as_double(0x7ff0000000000000ll)
+#define AT_ONCE 4u /* loads of 16 bytes */
 
+/* And which blocks share it; struct placed of harness/device/cuda_probe.c has the same layout. */
 struct region {
     u8 *memory;
     u64 bytes;
+    u32 first, parts;
 };
 
-struct difference {
-    u64 differing, nan_rows, first_row;
-    double sum_sq_error, sum_sq_expected, sum_sq_scaled;
-    u64 largest; /* the bits of a double that is not negative: they are in its order */
-};
-
-/* The sum over the block, valid in thread 0. */
-template <class T> static __device__ T block_sum(T value)
+/* The one that this block has a part of. */
+static __device__ __forceinline__ u32 region_of_block(const region *regions, u32 n)
 {
-    __shared__ T sums[THREADS];
-    sums[threadIdx.x] = value;
-    __syncthreads();
-    for (u32 half = THREADS / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            sums[threadIdx.x] += sums[threadIdx.x + half];
-        __syncthreads();
+    u32 from = 0, to = n;
+    while (to - from > 1) {
+        u32 middle = (from + to) / 2;
+        if (regions[middle].first <= blockIdx.x)
+            from = middle;
+        else
+            to = middle;
     }
-    T whole = sums[0];
-    __syncthreads();
-    return whole;
+    return from;
 }
 
 static __device__ u64 unaligned_word(const u8 *from)
@@ -56,46 +50,74 @@ static __device__ u64 unaligned_word(const u8 *from)
     return word;
 }
 
-/* Of every `step`-th word from `first` on. Several loads have to be under way at once. */
-static __device__ u64 digest_of_words(const region &r, u64 first, u64 step)
+static __device__ __forceinline__ u64 digest_of_word(u64 word, u64 i)
 {
-    const u64 *aligned = (const u64 *)r.memory;
-    u64 words = r.bytes / 8, sum = 0;
-    if (((u64)r.memory & 7) == 0) {
-#pragma unroll 8
-        for (u64 i = first; i < words; i += step)
-            sum += mix(aligned[i] + (i + 1) * GOLDEN);
-        return sum;
+    return mix(word + (i + 1) * GOLDEN);
+}
+
+static __device__ __forceinline__ u64 digest_of_pair(ulonglong2 pair, u64 i)
+{
+    return digest_of_word(pair.x, 2 * i) + digest_of_word(pair.y, 2 * i + 1);
+}
+
+/* Of every `step`-th pair of words from `first` on. */
+static __device__ __forceinline__ u64 digest_of_pairs(const ulonglong2 *pairs, u64 n, u64 first, u64 step)
+{
+    u64 sum = 0, i = first;
+    for (u64 passed = 0; passed + AT_ONCE * step <= n; passed += AT_ONCE * step, i += AT_ONCE * step) {
+        ulonglong2 some[AT_ONCE];
+#pragma unroll
+        for (u32 e = 0; e < AT_ONCE; e++)
+            some[e] = pairs[i + e * step];
+        all_loaded();
+#pragma unroll
+        for (u32 e = 0; e < AT_ONCE; e++)
+            sum += digest_of_pair(some[e], i + e * step);
     }
-    for (u64 i = first; i < words; i += step)
-        sum += mix(unaligned_word(r.memory + i * 8) + (i + 1) * GOLDEN);
+    for (; i < n; i += step)
+        sum += digest_of_pair(pairs[i], i);
     return sum;
 }
 
-/* `parts` blocks share a region; out[] was cleared. */
-extern "C" __global__ void __launch_bounds__(THREADS) digest(const region *regions, u32 parts, u64 *out)
+static __device__ u64 digest_of_words(const region &r, u64 first, u64 step)
 {
-    region r = regions[blockIdx.x / parts];
-    u32 part = blockIdx.x % parts;
+    u64 words = r.bytes / 8, sum = 0;
+    if (((u64)r.memory & 15) == 0) {
+        sum = digest_of_pairs((const ulonglong2 *)r.memory, words / 2, first, step);
+        if (first == 0 && words % 2 != 0)
+            sum += digest_of_word(((const u64 *)r.memory)[words - 1], words - 1);
+        return sum;
+    }
+    for (u64 i = first; i < words; i += step)
+        sum += digest_of_word(unaligned_word(r.memory + i * 8), i);
+    return sum;
+}
+
+/* out[] was cleared. */
+extern "C" __global__ void __launch_bounds__(THREADS) digest(const region *regions, u32 n, u64 *out)
+{
+    u32 which = region_of_block(regions, n);
+    const region r = regions[which];
+    u32 part = blockIdx.x - r.first;
     u64 sum = part == 0 && threadIdx.x == 0 ? r.bytes : 0;
-    sum += digest_of_words(r, (u64)part * THREADS + threadIdx.x, (u64)parts * THREADS);
+    sum += digest_of_words(r, (u64)part * THREADS + threadIdx.x, (u64)r.parts * THREADS);
     u64 tail = r.bytes / 8 * 8 + threadIdx.x;
     if (part == 0 && tail < r.bytes)
         sum += mix(r.memory[tail] + (tail + 1) * GOLDEN);
     sum = block_sum(sum);
     if (threadIdx.x == 0)
-        atomicAdd(out + blockIdx.x / parts, sum);
+        atomicAdd(out + which, sum);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) pattern(const region *regions, u32 parts, u32 byte)
+extern "C" __global__ void __launch_bounds__(THREADS) pattern(const region *regions, u32 n, u32 byte)
 {
-    region r = regions[blockIdx.x / parts];
-    u32 part = blockIdx.x % parts;
-    bool aligned = ((u64)r.memory & 7) == 0;
-    u64 words = aligned ? r.bytes / 8 : 0, word = byte * 0x0101010101010101ull;
-    for (u64 i = (u64)part * THREADS + threadIdx.x; i < words; i += (u64)parts * THREADS)
-        ((u64 *)r.memory)[i] = word;
-    for (u64 i = words * 8 + (u64)part * THREADS + threadIdx.x; i < r.bytes; i += (u64)parts * THREADS)
+    const region r = regions[region_of_block(regions, n)];
+    u64 first = (u64)(blockIdx.x - r.first) * THREADS + threadIdx.x, step = (u64)r.parts * THREADS;
+    u64 pieces = ((u64)r.memory & 15) == 0 ? r.bytes / 16 : 0;
+    u32 word = byte * 0x01010101u;
+    for (u64 i = first; i < pieces; i += step)
+        ((uint4 *)r.memory)[i] = make_uint4(word, word, word, word);
+    for (u64 i = pieces * 16 + first; i < r.bytes; i += step)
         r.memory[i] = (u8)byte;
 }
 
@@ -173,96 +195,45 @@ extern "C" __global__ void __launch_bounds__(THREADS) unveil(veiled v)
     }
 }
 
+static __device__ __forceinline__ u32 is_nan(bits_t bits)
+{
+    return (bits & ~SIGN_BIT) > INFINITY_BITS;
+}
+
+/* As many elements as 16 bytes hold. */
+#define PIECE (16 / sizeof(bits_t))
+
+static __device__ __forceinline__ u32 nans_of(uint4 all)
+{
+    const bits_t *one = (const bits_t *)&all;
+    u32 found = 0;
+#pragma unroll
+    for (u32 i = 0; i < PIECE; i++)
+        found += is_nan(one[i]);
+    return found;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) count_nan(const bits_t *c, u64 elements, u64 *counter)
 {
-    u64 found = 0, step = (u64)gridDim.x * THREADS;
-    for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < elements; i += step)
-        found += (c[i] & ~SIGN_BIT) > INFINITY_BITS;
+    u64 found = 0, step = (u64)gridDim.x * THREADS, first = (u64)blockIdx.x * THREADS + threadIdx.x;
+    u64 pieces = ((u64)c & 15) == 0 ? elements / PIECE : 0, i = first;
+    for (u64 passed = 0; passed + AT_ONCE * step <= pieces; passed += AT_ONCE * step, i += AT_ONCE * step) {
+        uint4 some[AT_ONCE];
+#pragma unroll
+        for (u32 e = 0; e < AT_ONCE; e++)
+            some[e] = ((const uint4 *)c)[i + e * step];
+        all_loaded();
+#pragma unroll
+        for (u32 e = 0; e < AT_ONCE; e++)
+            found += nans_of(some[e]);
+    }
+    for (; i < pieces; i += step)
+        found += nans_of(((const uint4 *)c)[i]);
+    for (i = pieces * PIECE + first; i < elements; i += step)
+        found += is_nan(c[i]);
     found = block_sum(found);
     if (threadIdx.x == 0 && found > 0)
         atomicAdd(counter, found);
-}
-
-/* x of probe_sample. */
-extern "C" __global__ void __launch_bounds__(THREADS) samples(double *x, u64 n, u64 key)
-{
-    u64 j = (u64)blockIdx.x * THREADS + threadIdx.x;
-    if (j >= n)
-        return;
-    u64 bits = random_bits(key, j);
-    double size = (double)((bits >> 40 & 0xfff) | 1);
-    x[j] = bits >> 63 ? -size : size;
-}
-
-/* y = B x for B row-major: one row a block. */
-extern "C" __global__ void __launch_bounds__(THREADS) rows_times(const element_t *b, const double *x, double *y, u64 n)
-{
-    const element_t *row = b + (u64)blockIdx.x * n;
-    double sum = 0;
-    for (u64 j = threadIdx.x; j < n; j += THREADS)
-        sum += to_float(row[j]) * x[j];
-    sum = block_sum(sum);
-    if (threadIdx.x == 0)
-        y[blockIdx.x] = sum;
-}
-
-/* The same for B column-major: THREADS elements of y a block, `slices` blocks share them; y was cleared. */
-extern "C" __global__ void __launch_bounds__(THREADS)
-    columns_times(const element_t *b, const double *x, double *y, u64 n, u64 k, u32 slices)
-{
-    u64 i = (u64)(blockIdx.x / slices) * THREADS + threadIdx.x;
-    if (i >= k)
-        return;
-    double sum = 0;
-    for (u64 j = blockIdx.x % slices; j < n; j += slices)
-        sum += to_float(b[j * k + i]) * x[j];
-    atomicAdd(y + i, sum);
-}
-
-/* struct judged of harness/device/cuda_probe.c has the same layout. */
-struct judged {
-    const element_t *a, *c;
-    const double *x, *y;
-    u64 n, k;
-    double x_norm, floor;
-    difference *out;
-};
-
-/* C x against A y, one row a block. */
-extern "C" __global__ void __launch_bounds__(THREADS) compare_rows(judged p)
-{
-    u64 row = blockIdx.x;
-    double expected = 0, found = 0, square = 0;
-    for (u64 i = threadIdx.x; i < p.k; i += THREADS) {
-        double value = to_float(p.a[row * p.k + i]);
-        expected += value * p.y[i];
-        square += value * value;
-    }
-    for (u64 j = threadIdx.x; j < p.n; j += THREADS)
-        found += to_float(p.c[row * p.n + j]) * p.x[j];
-    expected = block_sum(expected);
-    found = block_sum(found);
-    square = block_sum(square);
-    difference *out = p.out;
-    if (threadIdx.x != 0)
-        return;
-    double error = found - expected;
-    if (error != 0) { /* NaN too */
-        atomicAdd(&out->differing, 1ull);
-        atomicMin(&out->first_row, row);
-    }
-    if (!(fabs(error) < INFINITY_AS_DOUBLE)) {
-        atomicAdd(&out->nan_rows, 1ull);
-        return;
-    }
-    atomicAdd(&out->sum_sq_error, error * error);
-    atomicAdd(&out->sum_sq_expected, expected * expected);
-    double scale = p.x_norm * sqrt(square + p.floor * p.floor);
-    if (!(scale > 0))
-        return;
-    double scaled = fabs(error) / scale;
-    atomicAdd(&out->sum_sq_scaled, scaled * scaled);
-    atomicMax(&out->largest, (u64)__double_as_longlong(scaled));
 }
 
 /* What C may hold before a timed segment: enum probe_spoil of harness/device/probe.h. */

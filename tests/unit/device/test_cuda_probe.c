@@ -214,6 +214,25 @@ static void regions_are_digested_in_one_call(void **state)
     assert_int_equal(d->probes->digest(d, regions, PROBE_MAX_REGIONS + 1, digests, &err), EXIT_CODE_INTERNAL);
 }
 
+/* By their bytes, and together no more than fill the GPU twice. */
+static void regions_share_blocks_by_their_size(void **state)
+{
+    enum { LARGE = 64 << 20, SMALL = 40000 };
+    static unsigned char bytes[LARGE];
+    const struct probe_region regions[] = {
+        {bytes, SMALL}, {bytes, LARGE}, {bytes, 0}, {bytes + 1, LARGE - 1}, {bytes, SMALL}};
+    uint64_t digests[5];
+    struct error err;
+    (void)state;
+    bytes[5] = 1;
+    bytes[LARGE - 1] = 3;
+    assert_int_equal(d->probes->digest(d, regions, 5, digests, &err), 0);
+    const uint64_t expected[] = {1, 4, 0, 4, 1};
+    assert_memory_equal(digests, expected, sizeof digests);
+    unsigned most = (unsigned)cuda_of(d)->base.info.sm_count * 16;
+    assert_in_range(mock.last_config.grid[0], most, most + 5);
+}
+
 static void a_product_takes_three_kernels(void **state)
 {
     struct cudal2_operands o = {c_matrix, c_matrix, c_matrix};
@@ -230,6 +249,9 @@ static void a_product_takes_three_kernels(void **state)
         assert_int_equal(mock.last_config.grid[0], 2); /* a block for each row of C */
         assert_true(difference.first_row == UINT64_MAX);
     }
+    p.problem.m = 5001; /* a warp each */
+    assert_int_equal(d->probes->product(d, &p, &difference, &err), 0);
+    assert_int_equal(mock.last_config.grid[0], 626);
 }
 
 /* Problems come in any order: no larger one has the probes give memory back and take more. */
@@ -345,19 +367,13 @@ int main(void)
 {
     char cache[] = "/tmp/cudal2-test-probe-XXXXXX";
     const struct CMUnitTest tests[] = {
-        ON_PROBES(work_in_its_stream_waits),
-        ON_PROBES(work_beside_its_stream_is_seen),
-        ON_PROBES(work_that_waits_tells_nothing),
-        ON_PROBES(a_failed_launch_lets_the_stream_go),
-        ON_PROBES(sprinkle_and_count_can_be_captured),
-        ON_PROBES(regions_are_digested_in_one_call),
-        ON_PROBES(larger_problems_find_room),
-        ON_PROBES(a_product_takes_three_kernels),
-        ON_PROBES(a_disturbance_is_one_kernel_for_all_sets),
-        ON_PROBES(an_upset_can_be_captured),
-        ON_PROBES(a_row_can_be_broken),
-        ON_PROBES(changes_of_the_device_are_named),
-        ON_PROBES(fenced_memory_borders_on_nothing),
+        ON_PROBES(work_in_its_stream_waits),           ON_PROBES(work_beside_its_stream_is_seen),
+        ON_PROBES(work_that_waits_tells_nothing),      ON_PROBES(a_failed_launch_lets_the_stream_go),
+        ON_PROBES(sprinkle_and_count_can_be_captured), ON_PROBES(regions_are_digested_in_one_call),
+        ON_PROBES(regions_share_blocks_by_their_size), ON_PROBES(larger_problems_find_room),
+        ON_PROBES(a_product_takes_three_kernels),      ON_PROBES(a_disturbance_is_one_kernel_for_all_sets),
+        ON_PROBES(an_upset_can_be_captured),           ON_PROBES(a_row_can_be_broken),
+        ON_PROBES(changes_of_the_device_are_named),    ON_PROBES(fenced_memory_borders_on_nothing),
     };
     if (!mock_environment(cache))
         return 77;
