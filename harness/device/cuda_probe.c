@@ -59,12 +59,18 @@ struct placed {
     uint32_t first, parts;
 };
 
-/* Lies on the device: regions and digests of a call, the NaN counter, and a difference. */
+/* What a product's kernels add to: the squares of x, and a difference as kernels/harness/product.cu has it. */
+struct found {
+    double squares;
+    struct probe_difference difference;
+};
+
+/* Lies on the device: regions and digests of a call, the NaN counter, and what a product adds to. */
 struct desk {
     struct placed regions[PROBE_MAX_REGIONS];
     uint64_t digests[PROBE_MAX_REGIONS];
     uint64_t nans;
-    struct probe_difference difference;
+    struct found found;
 };
 
 static cu_pointer on_desk(const struct cuda_device *c, size_t offset)
@@ -242,25 +248,16 @@ struct judged {
     const void *a, *c;
     cu_pointer x, y;
     uint64_t m, n, k, lanes;
-    double x_norm, floor;
+    cu_pointer squares;
+    double floor;
     cu_pointer out;
 };
-
-static double norm_of_samples(const struct vectors *v)
-{
-    double square = 0;
-    for (uint64_t j = 0; j < v->n; j++) {
-        double x = probe_sample(v->key, j);
-        square += x * x;
-    }
-    return sqrt(square);
-}
 
 static int compare_rows(struct cuda_device *c, const struct probe_product *p, const struct vectors *v,
                         struct probe_difference *out, struct error *err)
 {
     const struct driver *cu = &c->driver;
-    cu_pointer to = on_desk(c, offsetof(struct desk, difference));
+    cu_pointer found = on_desk(c, offsetof(struct desk, found)), to = found + offsetof(struct found, difference);
     struct judged judged = {.a = p->operands->a,
                             .c = p->operands->c,
                             .x = v->x,
@@ -269,19 +266,29 @@ static int compare_rows(struct cuda_device *c, const struct probe_product *p, co
                             .n = v->n,
                             .k = v->k,
                             .lanes = lanes_for(v->m),
-                            .x_norm = norm_of_samples(v),
+                            .squares = found,
                             .floor = p->floor,
                             .out = to};
     void *arguments[] = {&judged};
     const struct probe_launch launch = {KERNEL_COMPARE_ROWS, p->problem.dtype, blocks_of_rows(v->m), arguments,
                                         c->stream};
-    *out = (struct probe_difference){.first_row = UINT64_MAX};
-    int rc = driver_check(cu, cu->copy_in(to, out, sizeof *out, c->stream), err, "cuMemcpyHtoDAsync(difference)");
-    if (rc == 0)
-        rc = run_on(c, &launch, err);
+    int rc = run_on(c, &launch, err);
     if (rc == 0)
         rc = driver_check(cu, cu->copy_out(out, to, sizeof *out, c->stream), err, "cuMemcpyDtoHAsync(difference)");
-    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+    rc = rc == 0 ? cuda_stream_wait(c, err) : rc;
+    out->first_row = ~out->first_row; /* the kernels keep the largest of that */
+    return rc;
+}
+
+static int draw_samples(struct cuda_device *c, const struct vectors *v, enum cudal2_dtype dtype, struct error *err)
+{
+    struct vectors drawn = *v;
+    cu_pointer found = on_desk(c, offsetof(struct desk, found));
+    void *arguments[] = {&drawn.x, &drawn.n, &drawn.key, &found};
+    const struct probe_launch launch = {KERNEL_SAMPLES, dtype, blocks_for(v->n), arguments, c->stream};
+    int rc = driver_check(&c->driver, c->driver.memset8(found, 0, sizeof(struct found), c->stream), err,
+                          "cuMemsetD8Async(what is found)");
+    return rc == 0 ? run_on(c, &launch, err) : rc;
 }
 
 static int cuda_product(struct device *d, const struct probe_product *product, struct probe_difference *out,
@@ -290,15 +297,14 @@ static int cuda_product(struct device *d, const struct probe_product *product, s
     struct cuda_device *c = cuda_of(d);
     const struct cudal2_problem *p = &product->problem;
     struct vectors v = {.m = (uint64_t)p->m, .n = (uint64_t)p->n, .k = (uint64_t)p->k, .key = fill_key(product->seed)};
+    *out = (struct probe_difference){0};
     int rc = open_probes(c, err);
     if (rc == 0)
         rc = room_for_vectors(c, v.n + v.k + 1, err);
     v.x = c->probes.vectors;
     v.y = v.x + (v.n + v.n % 2) * sizeof(double); /* two at a time are read */
-    void *arguments[] = {&v.x, &v.n, &v.key};
-    const struct probe_launch draw = {KERNEL_SAMPLES, p->dtype, blocks_for(v.n), arguments, c->stream};
     if (rc == 0)
-        rc = run_on(c, &draw, err);
+        rc = draw_samples(c, &v, p->dtype, err);
     if (rc == 0)
         rc = product->layout == CUDAL2_TN ? multiply_columns(c, product, &v, err) : multiply_rows(c, product, &v, err);
     return rc == 0 ? compare_rows(c, product, &v, out, err) : rc;

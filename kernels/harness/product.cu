@@ -9,21 +9,23 @@
 #define INFINITY_AS_DOUBLE __longlong_as_double(0x7ff0000000000000ll)
 #define AT_ONCE 8u
 
+/* All zero at first. */
 struct difference {
-    u64 differing, nan_rows, first_row;
+    u64 differing, nan_rows, not_first; /* ~ of the first row that differs: the largest is kept */
     double sum_sq_error, sum_sq_expected, sum_sq_scaled;
     u64 largest; /* the bits of a double that is not negative: they are in its order */
 };
 
-/* x of probe_sample. */
-extern "C" __global__ void __launch_bounds__(THREADS) samples(double *x, u64 n, u64 key)
+/* x of probe_sample, and the sum of its squares, which were 0: integers, so their order does not matter. */
+extern "C" __global__ void __launch_bounds__(THREADS) samples(double *x, u64 n, u64 key, double *squares)
 {
-    u64 j = (u64)blockIdx.x * THREADS + threadIdx.x;
-    if (j >= n)
-        return;
-    u64 bits = random_bits(key, j);
-    double size = (double)((bits >> 40 & 0xfff) | 1);
-    x[j] = bits >> 63 ? -size : size;
+    u64 j = (u64)blockIdx.x * THREADS + threadIdx.x, bits = random_bits(key, j);
+    double size = j < n ? (double)((bits >> 40 & 0xfff) | 1) : 0;
+    if (j < n)
+        x[j] = bits >> 63 ? -size : size;
+    size = block_sum(size * size);
+    if (threadIdx.x == 0)
+        atomicAdd(squares, size);
 }
 
 /* One or two values in one load. */
@@ -153,18 +155,19 @@ struct judged {
     const element_t *a, *c;
     const double *x, *y;
     u64 m, n, k, lanes;
-    double x_norm, floor;
+    const double *squares; /* of x */
+    double floor;
     difference *out;
 };
 
 static __device__ __forceinline__ difference judge_row(const judged &p, u64 row, double expected, double found,
                                                        double square)
 {
-    difference d = {0, 0, ~0ull, 0, 0, 0, 0};
-    double error = found - expected, scale = p.x_norm * sqrt(square + p.floor * p.floor);
+    difference d = {0, 0, 0, 0, 0, 0, 0};
+    double error = found - expected, scale = sqrt(*p.squares) * sqrt(square + p.floor * p.floor);
     if (error != 0) { /* NaN too */
         d.differing = 1;
-        d.first_row = row;
+        d.not_first = ~row;
     }
     if (!(fabs(error) < INFINITY_AS_DOUBLE)) {
         d.nan_rows = 1;
@@ -184,7 +187,7 @@ static __device__ __forceinline__ void merge(difference &whole, const difference
 {
     whole.differing += part.differing;
     whole.nan_rows += part.nan_rows;
-    whole.first_row = part.first_row < whole.first_row ? part.first_row : whole.first_row;
+    whole.not_first = part.not_first > whole.not_first ? part.not_first : whole.not_first;
     whole.sum_sq_error += part.sum_sq_error;
     whole.sum_sq_expected += part.sum_sq_expected;
     whole.sum_sq_scaled += part.sum_sq_scaled;
@@ -197,7 +200,7 @@ static __device__ __forceinline__ void merge_into_all(difference *all, const dif
         atomicAdd(&all->differing, part.differing);
     if (part.nan_rows > 0)
         atomicAdd(&all->nan_rows, part.nan_rows);
-    atomicMin(&all->first_row, part.first_row);
+    atomicMax(&all->not_first, part.not_first);
     atomicAdd(&all->sum_sq_error, part.sum_sq_error);
     atomicAdd(&all->sum_sq_expected, part.sum_sq_expected);
     atomicAdd(&all->sum_sq_scaled, part.sum_sq_scaled);

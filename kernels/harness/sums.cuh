@@ -7,8 +7,8 @@
 
 #define THREADS 256
 
-/* Between loads and their use, by all of a warp: else the compiler waits for the first before the last is under way, and
- * a kernel of one load at a time waits for memory most of the time. */
+/* Between loads and their use, by all of a warp: else the compiler waits for the first before the last is under way.
+ * With one load at a time a kernel waits for memory most of the time. */
 static __device__ __forceinline__ void all_loaded(void)
 {
     __syncwarp();
