@@ -27,15 +27,15 @@ static int compile(const char *path, int cc, const struct compile_define *define
 static void harness_kernels_compile(void **state)
 {
     (void)state;
-    static const char *const names[] = {"fill",    "flush",     "blocker", "null",     "probe",
-                                        "compare", "reference", "compare", "reference"};
-    static const char *const entries[] = {"fill",    "flush_read", "blocker", "null_kernel", "compare_rows",
-                                          "compare", "reference",  "compare", "reference"};
+    static const char *const names[] = {"fill",    "flush",   "blocker",   "null",    "probe",
+                                        "product", "compare", "reference", "compare", "reference"};
+    static const char *const entries[] = {"fill",         "flush_read", "blocker",   "null_kernel", "digest",
+                                          "compare_rows", "compare",    "reference", "compare",     "reference"};
     require_nvrtc();
-    for (size_t i = 0; i < 9; i++) {
+    for (size_t i = 0; i < 10; i++) {
         for (int64_t variant = 0; variant < 6; variant++) {
             char path[1200];
-            struct compile_define defines[] = {{"DTYPE", variant / 2}, {"LAYOUT_TN", variant % 2}, {"WIDE", i >= 7}};
+            struct compile_define defines[] = {{"DTYPE", variant / 2}, {"LAYOUT_TN", variant % 2}, {"WIDE", i >= 8}};
             int cc = variant % 2 ? 90 : 80;
             struct compile_result result;
             struct error err;
