@@ -56,7 +56,11 @@ def main() -> None:
     parser.add_argument("scores", type=Path, nargs="+")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
-    found = ablation([json.loads(path.read_text()) for path in options.scores])
+    runs = {path: json.loads(path.read_text()) for path in options.scores}
+    for path, run in runs.items():
+        if "stage 3" not in run["stages"]:
+            parser.error("%s is of a run that has not ended" % path)
+    found = ablation(list(runs.values()))
     rows = ",\n  ".join(json.dumps(row) for row in found["rows"])
     options.output.write_text('{"problems": %d, "rows": [\n  %s\n]}\n' % (found["problems"], rows))
     print(rows)

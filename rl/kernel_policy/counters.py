@@ -1,9 +1,11 @@
-"""Counters of recorded lines for a prompt: the packed file that holds them (rl/data/), each scaled to 0..1.
+"""Counters of recorded lines for a prompt: the packed file that holds them (rl/data/), each as a share of the
+largest.
 
     python -m kernel_policy.counters counters.jsonl --device "NVIDIA H100 80GB HBM3" -o data/counters.xz
 
 The input is what counted.py gathers. A launch's counters do not depend on how launches follow each other, so
-they count for both modes. Standard library only; prompt.py reads the file.
+they count for both modes. A line that was not counted itself is told with those of the line that was, on the
+same shape: on the whole they say what limits it there. Standard library only; prompt.py reads the file.
 """
 from __future__ import annotations
 
@@ -20,17 +22,24 @@ SCHEMA = "cudal2-rl/counters"
 DATA = Path(__file__).resolve().parent.parent / "data" / "counters.xz"
 STEPS = 255
 
-Key = Tuple[int, int, int, str, str, str]  # the shape, layout, accumulate type, and the line
+Key = Tuple[int, int, int, str, str, str]  # the shape, accumulate type, layout, and the line
+ITSELF, ITS_SHAPE = 1.0, 0.5  # whose counters a line is told with
 
 
 class Counters(NamedTuple):
     metrics: List[str]
-    values: Dict[Key, List[float]]  # of each metric, 0..1
+    largest: List[float]            # of each metric, in percent
+    values: Dict[Key, List[float]]  # of each metric, as a share of the largest
+    shapes: Dict[Tuple[int, int, int, str], Key]  # the first line that was counted there, in whatever layout
 
     def of(self, problem: Problem, line: str) -> List[float]:
-        """A flag, then one value for each metric; all zero where nothing was counted."""
-        found = self.values.get(key_of(problem, line))
-        return [0.0] * self.width if found is None else [1.0, *found]
+        """Whose they are, then one value for each metric: the line's own, or those of the line that was
+        counted for its shape; all zero where nothing was."""
+        key = key_of(problem, line)
+        if key in self.values:
+            return [ITSELF, *self.values[key]]
+        other = self.shapes.get(key[:4])
+        return [0.0] * self.width if other is None else [ITS_SHAPE, *self.values[other]]
 
     @property
     def width(self) -> int:
@@ -38,7 +47,14 @@ class Counters(NamedTuple):
 
 
 def key_of(problem: Problem, line: str) -> Key:
-    return (*problem.shape, problem.layout, problem.accumulate, line)
+    return (*problem.shape, problem.accumulate, problem.layout, line)
+
+
+def made(metrics: List[str], largest: List[float], values: Dict[Key, List[float]]) -> Counters:
+    shapes: Dict[Tuple[int, int, int, str], Key] = {}
+    for key in values:
+        shapes.setdefault(key[:4], key)
+    return Counters(metrics, largest, values, shapes)
 
 
 def _planes(values: Sequence[int]) -> bytes:
@@ -46,21 +62,23 @@ def _planes(values: Sequence[int]) -> bytes:
 
 
 def gathered(rows: Sequence[Dict[str, Any]], records: Records) -> Counters:
-    """Percentages of counted.METRICS as shares; a row that lacks one that others have is left out. The time
-    is no counter."""
+    """A row that lacks a metric that others have is left out. The time is no counter. Of a shape the first
+    row speaks for the others."""
     problems = {p.problem.text(): p.problem for p in records.pools}
     found = [row for row in rows if "metrics" in row and row["problem"] in problems]
     names = [name for name in METRICS if name != WEIGHT and any(name in row["metrics"] for row in found)]
-    values = {key_of(problems[row["problem"]], row["line"]): [min(1.0, max(0.0, row["metrics"][name] / 100)) for name in names]
-              for row in found if all(name in row["metrics"] for name in names)}
-    return Counters(names, values)
+    whole = [row for row in found if all(name in row["metrics"] for name in names)]
+    largest = [max([1e-9, *(row["metrics"][name] for row in whole)]) for name in names]
+    return made(names, largest, {key_of(problems[row["problem"]], row["line"]): [max(0.0, row["metrics"][name] / most)
+                                                                                for name, most in zip(names, largest)] for row in whole})
 
 
 def save(counters: Counters, records: Records, device: str, path: Path) -> None:
-    """Sorted by problem; which lines, and then the values of one metric after the other."""
+    """Which lines, and then the values of one metric after the other."""
     index = {line: i for i, line in enumerate(records.lines)}
-    keys = sorted(counters.values)
-    head = {"schema": SCHEMA, "version": 1, "device": device, "metrics": counters.metrics, "problems": [list(k[:5]) for k in keys]}
+    keys = list(counters.values)
+    head = {"schema": SCHEMA, "version": 1, "device": device, "metrics": counters.metrics,
+            "largest": [round(most, 3) for most in counters.largest], "problems": [list(k[:5]) for k in keys]}
     body = _planes([index[key[5]] for key in keys])
     body += b"".join(bytes(round(STEPS * counters.values[key][at]) for key in keys) for at in range(len(counters.metrics)))
     text = json.dumps(head, separators=(",", ":")).encode() + b"\n"
@@ -80,7 +98,7 @@ def read(records: Records, path: Path = DATA) -> Counters:
         raise ValueError("%s: no counters (kernel_policy/counted.py gathers them on a GPU): %s" % (path, error.strerror)) from error
     except (lzma.LZMAError, ValueError, KeyError, IndexError) as error:
         raise ValueError("%s: not a file of %s, version 1 (%s)" % (path, SCHEMA, error)) from error
-    return Counters(metrics, {(*problem, line): [body[(2 + at) * count + i] / STEPS for at in range(len(metrics))]
+    return made(metrics, head["largest"], {(*problem, line): [body[(2 + at) * count + i] / STEPS for at in range(len(metrics))]
                               for i, (problem, line) in enumerate(zip(head["problems"], lines))})
 
 

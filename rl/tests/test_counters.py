@@ -27,9 +27,9 @@ def best(pool):
 
 
 def rows(pools, value=lambda at: 10.0 * at):
-    """The best line of each pool has counters of 0, 10, 20 ... percent."""
+    """The best line of each pool has counters of 0, 10, 20 ... percent, the last one's 100."""
     return [{"problem": pool.problem.text(), "line": RECORDS.lines[best(pool)],
-             "metrics": {WEIGHT: 5e4, **{name: value(at) for at, name in enumerate(NAMES)}}} for pool in pools]
+             "metrics": {WEIGHT: 5e4, **{name: 100.0 if pool is pools[-1] else value(at) for at, name in enumerate(NAMES)}}} for pool in pools]
 
 
 class TestFile(unittest.TestCase):
@@ -52,11 +52,17 @@ class TestFile(unittest.TestCase):
             self.assertAlmostEqual(value, 0.1 * at, delta=0.002)
         self.assertEqual(found.of(TARGETS[50].problem, RECORDS.lines[best(TARGETS[50])]), [0.0] * found.width)
 
-    def test_what_was_not_counted_and_what_is_over_all_bounds(self):
-        made = rows(TARGETS[:2], lambda at: 250.0) + [{"problem": TARGETS[2].problem.text(), "line": "multistage", "unavailable": "no"}]
-        found = self.kept(made)
-        self.assertEqual(set(map(tuple, found.values.values())), {(1.0,) * len(NAMES)})
+    def test_what_was_not_counted_is_left_out(self):
+        found = self.kept(rows(TARGETS[:2]) + [{"problem": TARGETS[2].problem.text(), "line": "multistage", "unavailable": "no"}])
         self.assertEqual(len(found.values), 2)
+
+    def test_another_line_of_the_shape_speaks_for_it(self):
+        shape = TARGETS[0].problem.shape
+        first, second = [pool for pool in TARGETS if pool.problem.shape == shape]
+        found = self.kept(rows([first, TARGETS[50]]))
+        line = RECORDS.lines[best(second)]
+        self.assertEqual(found.of(second.problem, line)[0], counters.ITS_SHAPE)
+        self.assertEqual(found.of(second.problem, line)[1:], found.of(first.problem, RECORDS.lines[best(first)])[1:])
 
     def test_a_metric_that_the_gpu_lacks_is_left_out_of_all(self):
         made = rows(TARGETS[:3])
@@ -110,7 +116,8 @@ class TestPrompt(unittest.TestCase):
         self.assertEqual(counted.shape[2], 1 + len(NAMES))
         near, ranked = more.source == 1, more.source == 2
         self.assertEqual(float(counted[ranked].abs().sum()), 0.0)
-        self.assertEqual(float(counted[near][:, 0].sum()), 3 * prompt.N_NEIGHBOURS)  # the best of each, not the second
+        self.assertEqual(sorted(set(counted[near][:, 0].tolist())), [counters.ITS_SHAPE, counters.ITSELF])
+        self.assertEqual(int((counted[near][:, 0] == counters.ITSELF).sum()), 3 * prompt.N_NEIGHBOURS)  # the best of each
         self.assertAlmostEqual(float(counted[near][0, 3]), 0.2, delta=0.002)
 
     def test_contexts_without_counters_need_no_file(self):

@@ -46,6 +46,16 @@ def policy_large():
     return table(("regret in percent, mean / median", "1", "4", "16", "64", "first, slower than the ranker's"), rows)
 
 
+def policy_counters():
+    """Contexts with counters of the neighbours' lines and without, after stage 3."""
+    rows = []
+    for r in learned("counters.json")["rows"]:
+        gains = ["%+.2f (%+.2f to %+.2f)" % tuple(r[name][k] for k in ("mean", "low", "high")) if name in r else "-"
+                 for name in ("slower_1", "slower_4")]
+        rows.append((r["size"], r["context"], *(", ".join("%.2f" % v for v in r[b]) for b in ("1", "4")), *gains))
+    return table(("size", "context", "after 1, each seed", "after 4, each seed", "first, slower with counters (95%)", "best of 4"), rows)
+
+
 def policy_live():
     """First lines for held-out problems, measured by the server, as gains over AutoTuning."""
     data = learned("live.json")
