@@ -25,7 +25,13 @@ static uint64_t ask(struct leak_meter *meter, struct device *d, bool entering)
 
 static bool is_watched(const struct leak_watch *h, const struct device *d)
 {
-    return h->cycles < LEAK_WATCH_CYCLES && d->probes != NULL && d->probes->held != NULL;
+    return !h->cleared && h->cycles < LEAK_WATCH_CYCLES && d->probes != NULL && d->probes->held != NULL;
+}
+
+/* The watch is too short for two other cycles: who has not grown in one that counts cannot be told any more. */
+static void clear_unless(struct leak_watch *h, bool grew)
+{
+    h->cleared = h->cycles > 1 && !grew;
 }
 
 /* What the cycle takes and gives back is asked for by the setup behind it, and not behind the first. */
@@ -40,6 +46,7 @@ static void enter_setup(struct leak_watch *h, uint64_t now)
     bool counts = h->cycles > 1 && h->grew && process_grew;
     h->runs = counts ? h->runs + 1 : 0;
     h->before = now;
+    clear_unless(h, counts);
 }
 
 void leak_watch_setup(struct leak_watch *h, struct leak_meter *meter, struct device *d, bool entering)
@@ -66,6 +73,7 @@ void leak_watch_teardown(struct leak_watch *h, struct leak_meter *meter, struct 
     h->open = false;
     h->grew = h->own >= (int64_t)LEAK_WATCH_LEAST;
     h->cycles++;
+    clear_unless(h, h->grew);
 }
 
 bool leak_watch_leaks(const struct leak_watch *h)

@@ -24,6 +24,7 @@ struct leak_watch {
     int64_t own;           /* the contender's part since then */
     bool open;             /* between setup and teardown */
     bool grew;             /* the last cycle ended with more */
+    bool cleared;          /* nothing is asked any more */
     unsigned cycles, runs; /* watched so far; running cycles that grew */
 };
 
