@@ -79,7 +79,16 @@ static void draw_normal(void *matrix, enum cudal2_dtype dtype, int64_t rows, int
     check(gpu->ops->fill(gpu, matrix, &fill, &err), &err);
 }
 
-/* The special function units are off by less than 4e-6, so is the host. */
+/* The special function units are off by less than 4e-6, so is the host. A logarithm near 0 is off by 2^-22, which the
+ * root of a small radius makes larger: only values near 0 have one. */
+static bool is_near(float value, float wanted, int *near_zero)
+{
+    float off = fabsf(value - wanted);
+    bool is_close = off < 8e-6f;
+    *near_zero += !is_close;
+    return is_close || (fabsf(wanted) < 0.1f && off < 6e-4f);
+}
+
 static void normal_fills_are_near_the_hosts(void **state)
 {
     enum { ROWS = 1003, COLS = 517 };
@@ -92,8 +101,11 @@ static void normal_fills_are_near_the_hosts(void **state)
         check(host->ops->fill(host, here, &fill, &err), &err);
         check(gpu->ops->fill(gpu, there, &fill, &err), &err);
         check(gpu->ops->download(gpu, back, there, sizeof back, &err), &err);
+        int near_zero = 0;
         for (int i = 0; i < ROWS * COLS; i++)
-            assert_true(fabsf(back[i] - here[i]) < 8e-6f);
+            assert_true(is_near(back[i], here[i], &near_zero));
+        print_message("%d of %d are off by more than 8e-6\n", near_zero, ROWS * COLS);
+        assert_in_range(near_zero, 0, ROWS * COLS / 200);
     }
     gpu->ops->release(gpu, there);
 }
