@@ -84,15 +84,18 @@ class TestFile(unittest.TestCase):
 class TestAblation(unittest.TestCase):
     def test_counters_that_find_the_best_line_are_ahead(self):
         test = split(RECORDS).test
-        def run(context, seed, sign):
-            return {"size": "small", "context": context, "seed": seed, "stages": {"stage 3": [
+        def run(context, seed, sign, measured=20480):
+            return {"size": "small", "measured": measured, "context": context, "seed": seed, "stages": {"stage 3": [
                 {"problem": pool.problem.text(), "scores": [sign * time for time in pool.times]} for pool in test]}}
-        runs = [run("neighbours", 2, 1), run("neighbours", 1, 1), run("neighbours+counters", 1, -1), run("neighbours+ranker", 1, -1)]
+        runs = [run("neighbours", 2, 1), run("neighbours", 1, 1), run("neighbours+counters", 1, -1), run("neighbours+ranker", 1, -1),
+                run("neighbours+ranker+counters", 1, -1, 640)]
         found = {row["context"]: row for row in ablation.ablation(runs)["rows"]}
         self.assertEqual(found["neighbours+counters"]["1"], [0.0])
         self.assertEqual(len(found["neighbours"]["1"]), 2)
         self.assertLess(found["neighbours+counters"]["slower_1"]["high"], 0)
         self.assertNotIn("slower_1", found["neighbours+ranker"])
+        self.assertLess(found["neighbours+ranker"]["slower_than_ranker"]["high"], 0)
+        self.assertNotIn("slower_1", found["neighbours+ranker+counters"])  # of another length
 
 
 @unittest.skipUnless(HAS_TORCH, "torch is not installed (rl/requirements.txt): the prompt is not tested")
