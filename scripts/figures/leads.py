@@ -257,7 +257,7 @@ def published():
     rows = []
     for over in ("cublaslt-autotuning-max", "cublas-max"):
         for timing, what in (("device", "device, launches alone"), ("event", "event (the paper's protocol times so)"), ("wall", "wall")):
-            s = summary("../h100/published", timing, over, "theirs-max")
+            s = summary("../h100/receipts", timing, over, "theirs-max")
             rows.append(("`%s`" % over, what, s["n"], "%s (%s to %s)" % tuple(map(percent, (s["mean"], *s["ci95"]))), s["wins"]))
     return table(("against", "timing", "kernels", "mean of ratios", "faster"), rows)
 
