@@ -87,6 +87,7 @@ static int fill(const struct options *options, struct service *out, struct error
         return err->code;
     out->server = (struct server_options){
         .directory = options_given(options, OPTION_OUTPUT) ? options->output : DEFAULT_DIRECTORY,
+        .peers = options->peers,
         .devices = &out->devices,
         .plugins = options->plugins,
         .kernels = out->kernels[0] ? out->kernels : NULL,

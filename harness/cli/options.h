@@ -95,6 +95,7 @@ enum option_id {
     OPTION_DELTA,
     OPTION_LISTEN,
     OPTION_TOKENS,
+    OPTION_PEERS,
     OPTION_QUEUE,
     OPTION_QUOTA,
     OPTION_OUTPUT,
@@ -170,6 +171,7 @@ struct options {
     const char *counters;   /* verify: metrics, separated by commas; "": those of counters.h; NULL: none */
     const char *listen;     /* serve: NULL: its own address */
     const char *tokens;     /* serve: NULL: no tokens */
+    const char *peers;      /* serve: NULL: no other servers */
     uint64_t queue;         /* serve: 0: its own limit */
     uint64_t quota;         /* serve: 0: as the queue */
     int completion;         /* enum completion_shell */

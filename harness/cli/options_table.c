@@ -227,6 +227,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                        SERVICE, "where to listen; port 0 is any free one; default: 127.0.0.1:8090"},
     [OPTION_TOKENS] = {"tokens", 0, OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(SERVE), "FILE", NULL, AT(tokens), SERVICE,
                        "lines \"NAME TOKEN\": who may submit; needed to listen on more than the own machine"},
+    [OPTION_PEERS] = {"peers", 0, OPTION_KIND_TEXT, OPTION_HINT_DIRECTORY, ON(SERVE), "DIR", NULL, AT(peers), SERVICE,
+                      "servers whose --output is in DIR tell each other's outcomes, for a load balancer"},
     [OPTION_QUEUE] = {"queue", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(SERVE), "N", NULL, AT(queue), SERVICE,
                       "open submissions at most; default: 10000"},
     [OPTION_QUOTA] = {"quota", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(SERVE), "N", NULL, AT(quota), SERVICE,

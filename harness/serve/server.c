@@ -97,9 +97,24 @@ static int restore(struct server *s, struct error *err)
 
 /* ---- beginning and end ---- */
 
+/* Others look for this server's jobs where it looks for theirs. */
+static int check_peers(const struct server *s, struct error *err)
+{
+    const char *own = s->store.directory, *leaf = strrchr(own, '/');
+    char *all = s->options.peers ? realpath(s->options.peers, NULL) : NULL;
+    bool beside = all && leaf && strlen(all) == (size_t)(leaf - own) && strncmp(all, own, strlen(all)) == 0;
+    free(all);
+    return !s->options.peers || beside
+               ? 0
+               : error_set(err, EXIT_CODE_USAGE, "serve: --peers %.200s: --output must be a directory in it",
+                           s->options.peers);
+}
+
 static int open_all(struct server *s, struct error *err)
 {
     int code = store_open(s->options.directory, &s->store, err);
+    if (!code)
+        code = check_peers(s, err);
     if (!code)
         code = restore(s, err);
     return code ? code : server_work_start(s, err);

@@ -11,6 +11,7 @@
 
 struct server_options {
     const char *directory;                /* of the store */
+    const char *peers;                    /* where other servers' stores are beside it; NULL: there are none */
     const struct devices *devices;        /* one job at a time on each */
     const char *plugins, *kernels, *arch; /* NULL: defaults */
     const char *const *candidates;        /* names that may be measured; NULL-terminated */
@@ -54,7 +55,8 @@ int server_submit(struct server *s, const struct server_client *client, struct s
 /* The id that a task has. */
 void server_task_id(const struct server_client *client, char id[DIGEST_HEX]);
 
-/* How far a job of this client is, when it is done or after `seconds` at the latest. 200, 404 or 500. */
+/* How far a job of this client is, when it is done or after `seconds` at the latest. 200, 404, 500, or 503 where
+ * another server has it, which is down. */
 int server_look(struct server *s, const char *client, const char *id, double seconds, struct server_view *out,
                 struct error *err);
 void server_view_free(struct server_view *view);
@@ -73,7 +75,8 @@ int server_watch(struct server *s, const char *client, const char *id, const str
 /* One more stream of events is open, or one less. */
 void server_count_stream(struct server *s, int change);
 
-/* Takes a job back that nobody has begun with. 200, 404, or 409 when it is begun or done. */
+/* Takes a job back that nobody has begun with. 200, 404, 409 when it is begun, done or another server's, or 503 when
+ * that one is down. */
 int server_cancel(struct server *s, const char *client, const char *id, struct error *err);
 
 /* The rules for submission_read. */

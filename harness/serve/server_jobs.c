@@ -229,6 +229,20 @@ static int submit(struct server *s, struct arrival *a, struct server_view *out, 
     return status;
 }
 
+/* Another server has it: it is not measured twice. */
+static bool is_elsewhere(struct server *s, const struct arrival *a, struct server_view *out)
+{
+    pthread_mutex_lock(&s->lock);
+    bool here = jobs_find(&s->jobs, a->id) != NULL;
+    pthread_mutex_unlock(&s->lock);
+    if (here || a->submission->again || !server_peer_has(s, a->client->name, a->id, a->text, out))
+        return false;
+    pthread_mutex_lock(&s->lock);
+    s->counts.repeated++;
+    pthread_mutex_unlock(&s->lock);
+    return true;
+}
+
 int server_submit(struct server *s, const struct server_client *client, struct submission *submission,
                   struct server_view *out, struct error *err)
 {
@@ -237,7 +251,7 @@ int server_submit(struct server *s, const struct server_client *client, struct s
     *out = (struct server_view){.state = ""};
     if (arrival_open(&a, client, submission)) {
         pthread_mutex_lock(&s->submitting);
-        status = submit(s, &a, out, err);
+        status = is_elsewhere(s, &a, out) ? 200 : submit(s, &a, out, err);
         pthread_mutex_unlock(&s->submitting);
     } else {
         error_set(err, EXIT_CODE_INTERNAL, "out of memory for a submission");
@@ -293,6 +307,10 @@ int server_watch(struct server *s, const char *client, const char *id, const str
     *out = (struct server_view){.state = ""};
     pthread_mutex_lock(&s->lock);
     struct job *job = find_own(s, client, id);
+    if (!job && s->options.peers) {
+        pthread_mutex_unlock(&s->lock);
+        return server_peer_watch(s, client, id, wait, out, err);
+    }
     if (job)
         wait_for(s, job, wait);
     bool known = job && wait->unlike && strcmp(job_state_names[job->state], wait->unlike) == 0;
@@ -309,13 +327,26 @@ int server_look(struct server *s, const char *client, const char *id, double sec
     return server_watch(s, client, id, &wait, out, err);
 }
 
+/* No job of this server's, but perhaps of another one's: the lock is not held. */
+static int cannot_cancel(struct server *s, const char *client, const char *id, struct error *err)
+{
+    const struct server_wait at_once = {.seconds = 0};
+    struct server_view elsewhere = {.state = ""};
+    int status = s->options.peers ? server_peer_watch(s, client, id, &at_once, &elsewhere, err) : not_there(err);
+    server_view_free(&elsewhere);
+    if (status != 200)
+        return status;
+    error_set(err, EXIT_CODE_DATA, "another server has it: it cannot be taken back here");
+    return 409;
+}
+
 int server_cancel(struct server *s, const char *client, const char *id, struct error *err)
 {
     int status = 200;
     pthread_mutex_lock(&s->lock);
     struct job *job = find_own(s, client, id);
     if (!job) {
-        status = not_there(err);
+        status = 404;
     } else if (job->state != JOB_QUEUED && job->state != JOB_READY) {
         error_set(err, EXIT_CODE_DATA, "it is %s: only what waits can be taken back", job_state_names[job->state]);
         status = 409;
@@ -327,5 +358,5 @@ int server_cancel(struct server *s, const char *client, const char *id, struct e
             server_finish(s, job, outcome);
     }
     pthread_mutex_unlock(&s->lock);
-    return status;
+    return job ? status : cannot_cancel(s, client, id, err);
 }

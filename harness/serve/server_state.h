@@ -61,6 +61,13 @@ void server_found(struct server *s, struct job *job, cJSON *outcome);
 /* That thread, until the server drains and nothing will be found any more. The context is the server. */
 void *server_keep_found(void *context);
 
+/* Of a job that this server does not know, where others may (peers.h): server_watch's part, and whether the same
+ * content is measured, or waits, at one that runs. */
+int server_peer_watch(struct server *s, const char *client, const char *id, const struct server_wait *wait,
+                      struct server_view *out, struct error *err);
+bool server_peer_has(struct server *s, const char *client, const char *id, const char *content,
+                     struct server_view *out);
+
 /* One line on standard error, unless quiet. */
 void server_say(const struct server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

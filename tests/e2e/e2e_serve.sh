@@ -1,8 +1,8 @@
 #!/bin/bash
 # The server over HTTP on the CPU device: submit, wait, read the reward; batches, quotas, tokens; malformed,
 # oversized and endless submissions, a client that vanishes, a full disk, a worker that dies, kill -9 and TERM
-# in mid queue. Five of the red team are caught through it, and the queue goes on after each.
-# Times nothing.
+# in mid queue, two servers that know of each other. Five of the red team are caught through it, and the queue
+# goes on after each. Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 0; }
 mkdir "$work/plugins"
@@ -11,8 +11,13 @@ for name in stale half-sums write-2-bytes segfault abort; do
     cp "$plugins/../redteam/$name.so" "$work/plugins/" || exit 1
 done
 server=
+server_a=
+server_b=
+first_server=
 at_exit() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null
+    for one in $server $server_a $server_b $first_server; do
+        kill -9 "$one" 2>/dev/null
+    done
     umount "$work/disk" 2>/dev/null
 }
 
@@ -267,6 +272,37 @@ if "$bench" verify --compile-only --shape 64x64x64 --variants 1 "$kernels/skelet
     expect_text "$work/body" '"verdict":"(load_error|invalid)".*"reward":\{"value":0,' "source: a binary that is none"
     expect_no_text "$work/body" '/jobs/' "source: and none of our paths is told of it"
 fi
+
+# --- two servers behind a load balancer ---
+mkdir "$work/shared"
+first_server=$server first_url=$url
+run serve --listen 127.0.0.1:0 --device cpu --plugins "$work/plugins" --baselines honest --output "$work/elsewhere" --peers "$work/shared"
+expect_code 64 "peers: an output that is not among them"
+begin "$work/shared/a" --peers "$work/shared"
+server_a=$server url_a=$url
+begin "$work/shared/b" --peers "$work/shared"
+server_b=$server url_b=$url
+url=$url_a
+post /v1/jobs "$(job steady 24x24x56)"
+id=$(field id)
+ask "$url_b/v1/jobs/$id?wait=60"
+expect_text "$work/body" '"verdict":"ok"' "peers: another server waits for the outcome and tells it"
+url=$url_b
+post /v1/jobs "$(job steady 24x24x56)"
+expect_status 200 "peers: the same content is not measured again"
+ask -N "$url_b/v1/jobs/$id/events"
+expect_text "$work/body" '^event: outcome$' "peers: its events too"
+kill -9 "$server_a"
+wait "$server_a" 2>/dev/null
+server_a=
+ask "$url_b/v1/jobs/$id"
+expect_text "$work/body" '"verdict":"ok"' "peers: also of a server that is gone"
+server=$server_b
+end TERM
+server=$first_server
+url=$first_url
+server_b=
+first_server=
 
 # --- TERM ---
 post /v1/jobs "{\"jobs\":[$(job steady 56x8x8),$(job steady 56x8x16)]}"
