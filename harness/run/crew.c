@@ -84,6 +84,18 @@ static int retire_stuck(struct crew *crew, struct slot *slot, const struct slot_
     return retire(crew, slot, event, err);
 }
 
+#define FOR_PROFILERS " is set: if by a profiler, use `verify --in-process` (docs/kernels.md, Checking a kernel)"
+
+/* A worker does not get what a profiler puts into our environment, and ncu's library crashes a process without it. */
+static const char *hint_at(const struct slot_event *event)
+{
+    if (event->code != 0 || event->verdict != VERDICT_CRASH)
+        return "";
+    if (getenv("CUDA_INJECTION64_PATH") != NULL)
+        return "; CUDA_INJECTION64_PATH" FOR_PROFILERS;
+    return getenv("LD_PRELOAD") != NULL ? "; LD_PRELOAD" FOR_PROFILERS : "";
+}
+
 static void keep_reason(struct crew *crew, const struct slot *slot, const struct slot_event *event)
 {
     int code = event->code ? event->code : EXIT_CODE_UNAVAILABLE;
@@ -93,8 +105,9 @@ static void keep_reason(struct crew *crew, const struct slot *slot, const struct
     else if (code == EXIT_CODE_USAGE || code == EXIT_CODE_DATA) /* of what it was told, on whichever device */
         error_set(&crew->last, code, "%s", event->reason);
     else
-        error_set(&crew->last, code, "%s: worker did not start: %s%s%s", slot->device,
-                  event->code ? "" : verdict_name(event->verdict), event->code ? "" : ": ", event->reason);
+        error_set(&crew->last, code, "%s: worker did not start: %s%s%s%s", slot->device,
+                  event->code ? "" : verdict_name(event->verdict), event->code ? "" : ": ", event->reason,
+                  hint_at(event));
 }
 
 /* A GPU's worker enters its namespaces and opens its device there without having tried: a trial takes as long as the

@@ -105,6 +105,18 @@ static void test_a_device_without_workers(void **state)
     assert_non_null(strstr(f.crew.last.text, "cpu: worker did not start: early_exit"));
 }
 
+/* As under ncu, whose library crashes a worker. */
+static void test_a_worker_under_a_profiler(void **state)
+{
+    (void)state;
+    setenv("CUDA_INJECTION64_PATH", "libinjection.so", 1);
+    assert_int_equal(feed(3, "start:9=crash"), 0);
+    unsetenv("CUDA_INJECTION64_PATH");
+    assert_non_null(strstr(f.crew.last.text, "cpu: worker did not start: crash"));
+    assert_non_null(
+        strstr(f.crew.last.text, "CUDA_INJECTION64_PATH is set: if by a profiler, use `verify --in-process`"));
+}
+
 /* The one of that number is another worker's, or nobody's that was asked for. */
 static void test_a_gpu_that_is_another_one(void **state)
 {
@@ -219,6 +231,7 @@ int main(int argc, char **argv)
         TEST(test_who_hangs_is_left_out),
         TEST(test_nobody_is_to_blame),
         TEST(test_a_device_without_workers),
+        TEST(test_a_worker_under_a_profiler),
         TEST(test_a_gpu_that_is_another_one),
         TEST(test_an_error_ends_it),
         TEST(test_a_signal),
