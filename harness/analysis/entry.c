@@ -259,10 +259,11 @@ static int add_max(const struct cell_record *r, struct entries *e, const struct 
     return fill_timings(r, max);
 }
 
-static void let_first_family_be_candidate(struct entries *e)
+/* Not where candidates failed: what they would be compared with is nobody's lead. */
+static void let_first_family_be_candidate(const struct cell_record *r, struct entries *e)
 {
-    for (size_t i = 0; i < e->n; i++)
-        if (e->list[i].candidate)
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (r->contenders[i].candidate)
             return;
     for (size_t i = 0; i < e->n; i++)
         e->list[i].candidate = strcmp(e->list[i].family, e->list[0].family) == 0;
@@ -281,7 +282,7 @@ int entries_of(const struct cell_record *r, struct entries *out)
             failed = add_max(r, out, c);
     }
     if (out->n > 0)
-        let_first_family_be_candidate(out);
+        let_first_family_be_candidate(r, out);
     return failed;
 }
 

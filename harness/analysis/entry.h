@@ -31,8 +31,9 @@ struct entries {
     size_t n;
 };
 
-/* The ok contenders of a record (copies for A/A left out) and the families' -max. Without a candidate the first
- * baseline's family plays its part, so that a run of baselines alone has something to say.
+/* The ok contenders of a record (copies for A/A left out) and the families' -max. In a record of
+ * baselines alone the first one's family plays a candidate's part, so that it has something to say; for candidates that
+ * failed nobody does.
  *
  * -max is per shape the faster layout; where a layout has several contenders (a search's finalists), the first stands
  * for it. Choosing and scoring on the same blocks would flatter it, so each block takes

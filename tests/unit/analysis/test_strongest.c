@@ -77,13 +77,27 @@ static void max_is_over_layouts(void **state)
     cJSON_Delete(tree);
 }
 
+/* The candidate failed: what its baselines took is nobody's lead over one of them. */
+static void no_baseline_stands_in_for_who_failed(void **state)
+{
+    (void)state;
+    static const double times[] = {1000, 800, 500};
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "torch.matmul", false);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "tiny", true)->verdict = VERDICT_WRONG_RESULT;
+    fill(r, 16, times, times);
+    cJSON *tree = result_of(r);
+    assert_int_equal(cJSON_GetArraySize(tree_member(tree_member(tree, "cells")->child, "speedups")), 0);
+    cJSON_Delete(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(strongest_is_chosen_on_the_other_half),
-        TEST(one_family_has_no_strongest),
-        TEST(baselines_alone_have_no_strongest),
-        TEST(max_is_over_layouts),
+        TEST(strongest_is_chosen_on_the_other_half), TEST(one_family_has_no_strongest),
+        TEST(baselines_alone_have_no_strongest),     TEST(max_is_over_layouts),
+        TEST(no_baseline_stands_in_for_who_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
