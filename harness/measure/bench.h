@@ -93,7 +93,7 @@ struct bench {
     size_t sets_each;     /* sets of one contender, of all visits: 1, or more to average places or to rotate */
     unsigned visits;      /* places that a segment visits one after the other */
     bool in_blocks;       /* the cell is being measured, no longer raced */
-    double cooled_ns;     /* so long the device has had other work since the last block, or none; 0: not worth a load */
+    bool cooled;          /* the device has idled longer than between two segments since the last block */
     size_t n_sets;        /* of all contenders */
     bool warmed;          /* every path has run in this process: long launches need no further warm-up */
     bool shared_sets;     /* too large for the cache, paper's protocol: only an A/A copy has sets of its own */

@@ -20,10 +20,10 @@
  * on one block takes long enough to be its own load, and a second segment costs more than it gains. */
 #define LASTING_FROM_NS 80e3
 #define LASTING_BELOW_NS 1.6e6
-/* So long the device is kept busy before the first block of such a cell, and after a check of all contenders. 75 ms
- * left the next blocks 5 to 9% slower than the later ones, none left them 7 to 8% faster, and 35 ms leave them within
- * 2%. After a shorter check it is kept busy for as long as that took: what has cooled for so long has done so by less,
- * and of a clock that drifts back as it came a quarter is left of these 8% at most. */
+/* So long the device is kept busy before the first block of such a cell, and after a check. 75 ms left the next blocks
+ * 5 to 9% slower than the later ones, none left them 7 to 8% faster, and 35 ms leave them within 2%. A load as long as
+ * a short check left them 2 to 3% faster, and kernels differed by up to 3% in what they gained
+ * (docs/lab/trust-details.md). */
 #define PREHEAT_NS 35e6
 /* Graphs from 20 to 80 us have no first replay (segment.h), so the device comes to their block from milliseconds of
  * idleness: for 1 to 2.7 ms of load launches bound by the memory read 5 to 11% slower. */
@@ -161,11 +161,10 @@ static int keep_busy(struct turn *turn, const unsigned *order, double ns, struct
 static int preheat(struct turn *turn, const unsigned *order, struct error *err)
 {
     struct bench *bench = turn->bench;
-    double wanted_ns = is_lasting(bench) ? fmin(bench->cooled_ns, PREHEAT_NS) : 0;
-    if (wanted_ns <= 0)
-        return 0;
-    bench->cooled_ns = 0;
-    return keep_busy(turn, order, wanted_ns, err);
+    bool wanted = bench->cooled && is_lasting(bench);
+    if (wanted)
+        bench->cooled = false;
+    return wanted ? keep_busy(turn, order, PREHEAT_NS, err) : 0;
 }
 
 /* What a block begins with, so that its first places are like the others. */

@@ -197,9 +197,8 @@ static int look_between(struct bench *bench, struct error *err)
 {
     double before = (double)bench->device->ops->now(bench->device);
     int code = bench->between_blocks != NULL ? bench->between_blocks(bench, err) : 0;
-    double passed = (double)bench->device->ops->now(bench->device) - before;
-    if (passed > COOLED_AFTER_NS)
-        bench->cooled_ns += passed;
+    if ((double)bench->device->ops->now(bench->device) - before > COOLED_AFTER_NS)
+        bench->cooled = true;
     return code;
 }
 
@@ -256,7 +255,7 @@ int cell_loop_run(struct bench *bench, struct error *err)
     int code = 0;
     parts_skip(bench);
     bench->in_blocks = true;
-    bench->cooled_ns = INFINITY;
+    bench->cooled = true;
     order_begin(&order, (unsigned)bench->n_entrants, random_derive(bench->seed, "order", 0));
     for (unsigned group = 0; decision == STOP_CONTINUE && code == 0; group++) {
         code = open_group(bench, group, err);
