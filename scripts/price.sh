@@ -6,7 +6,9 @@
 #   scripts/price.sh [-p PROGRAM] [-o DIR] [-d DEVICE] [-c CONFIG] [-n SHAPES] [-r ROUNDS] [-m MOST] [-- RUN_OPTION...]
 #
 # 200 shapes of configs/grid.json, 2 rounds and at most 10 percent unless told otherwise. DIR gets results,
-# journals and price.txt. By mode it says where they go: blocks, scatter, seconds (price-where.py).
+# journals and price.txt. By mode it says where they go: blocks, scatter, seconds (price-where.py), and where
+# times scatter more (price-scatter.py). Intervals say what other shapes would give (price-share.py): one
+# round of 26 shapes says little.
 # Every run verifies anew (verify.cache false). A run that does not count compiles the kernels beforehand.
 # Exit 0: the share is at most MOST percent in the mean; 1: more; else a run failed. For a GPU; on the CPU
 # every launch is checked.
@@ -67,49 +69,6 @@ run() { # run ROUND ARM OPTION...: "round arm seconds" to runs.txt
     echo "$round $arm $(((${EPOCHREALTIME//[.,]/} - start) / 1000))" >>"$out/runs.txt"
 }
 
-share() { # what the rounds say
-    python3 - "$out" "$most" <<'END'
-import json, sys
-
-out, most = sys.argv[1], float(sys.argv[2])
-rounds = {}
-with open(f"{out}/runs.txt") as file:
-    for line in file:
-        number, arm, milliseconds = line.split()
-        with open(f"{out}/{number}-{arm}.journal.jsonl") as journal:
-            lines = [json.loads(entry) for entry in journal]
-        found = [entry["data"] for entry in lines if entry["kind"] == "cell"]
-        cells = {tuple(cell[key] for key in ("mode", "m", "n", "k", "accumulate")): cell for cell in found}
-        rounds.setdefault(number, {})[arm] = (int(milliseconds) / 1e3, cells)
-
-
-def blocks(cell):
-    return sum(cell.get("group_blocks", []))
-
-
-def more(on, off):
-    """Seconds that the run with checks would have measured for longer with the blocks of the other one. In server
-    mode a block takes twice what it takes offline, and what is ahead of blocks takes the same whatever their
-    number: so each cell by itself."""
-    pairs = [(cell, off[key]) for key, cell in on.items() if key in off and blocks(cell) > 0]
-    return sum(a["phase_seconds"]["measure"] * (blocks(b) / blocks(a) - 1) for a, b in pairs)
-
-
-print("| round | cells | with checks, s | blocks | without, s | blocks | share of wall time | for equal blocks |")
-print("|---|---|---|---|---|---|---|---|")
-shares = []
-for number, arms in rounds.items():
-    (on, cells), (off, others) = arms["on"], arms["off"]
-    equal = 1 - off / (on + more(cells, others))
-    shares.append((1 - off / on, equal))
-    counts = [sum(map(blocks, arm.values())) for arm in (cells, others)]
-    print(f"| {number} | {len(cells)} | {on:.1f} | {counts[0]} | {off:.1f} | {counts[1]} | {1 - off / on:.1%} | {equal:.1%} |")
-wall, equal = (sum(column) / len(shares) for column in zip(*shares))
-print(f"\nThe checks take {wall:.1%} of the wall time ({equal:.1%} for equal blocks); at most {most:g}% is wanted.")
-sys.exit(0 if max(wall, equal) <= most / 100 else 1)
-END
-}
-
 configs || exit
 : >"$out/runs.txt"
 run 0 warm "$@"
@@ -126,8 +85,18 @@ where() { # the checks go, round by round
     done
 }
 
-share >"$out/price.txt"
+scatter() { # of times with checks, all rounds together
+    local journals=()
+    for ((round = 1; round <= rounds; round++)); do
+        journals+=("$out/$round-on.journal.jsonl" "$out/$round-off.journal.jsonl")
+    done
+    printf '\nScatter, all rounds:\n\n'
+    python3 "$root/scripts/price-scatter.py" "${journals[@]}"
+}
+
+python3 "$root/scripts/price-share.py" "$out" "$most" >"$out/price.txt"
 code=$?
 where >>"$out/price.txt" || code=70
+scatter >>"$out/price.txt" || code=70
 cat "$out/price.txt"
 exit "$code"
