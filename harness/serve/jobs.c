@@ -99,6 +99,7 @@ int jobs_reopen(struct jobs *j, struct job *job, struct submission *submission)
     }
     job->state = first_state(submission);
     job->not_before_ns = 0;
+    job->failed_on = 0;
     job->alone = false;
     job->compile_seconds = 0;
     j->n_done--;
@@ -111,12 +112,18 @@ bool jobs_is_ahead(const struct job *a, const struct job *b)
     return left != right ? left > right : a->sequence < b->sequence;
 }
 
-struct job *jobs_next(const struct jobs *j, enum job_state state, uint64_t now_ns)
+static bool may_have(int device, const struct job *job)
+{
+    return device < 0 || !(job->failed_on >> device & 1);
+}
+
+struct job *jobs_next(const struct jobs *j, enum job_state state, int device, uint64_t now_ns)
 {
     struct job *best = NULL;
     for (size_t i = 0; i < j->n_open; i++) {
         struct job *job = j->open[i];
-        if (job->state == state && job->not_before_ns <= now_ns && (!best || jobs_is_ahead(job, best)))
+        if (job->state == state && job->not_before_ns <= now_ns && may_have(device, job) &&
+            (!best || jobs_is_ahead(job, best)))
             best = job;
     }
     return best;
@@ -124,8 +131,8 @@ struct job *jobs_next(const struct jobs *j, enum job_state state, uint64_t now_n
 
 static bool is_mate(const struct job *first, const struct job *job, uint64_t now_ns)
 {
-    return job != first && job->state == JOB_READY && job->not_before_ns <= now_ns && job->tries == 0 && !job->alone &&
-           !first->alone && strcmp(job->client, first->client) == 0 &&
+    return job != first && job->state == JOB_READY && job->not_before_ns <= now_ns && job->tries == 0 &&
+           job->failed_on == 0 && !job->alone && !first->alone && strcmp(job->client, first->client) == 0 &&
            job->submission->priority == first->submission->priority &&
            submission_may_share(first->submission, job->submission);
 }

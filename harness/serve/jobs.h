@@ -24,6 +24,7 @@ struct job {
     struct job *next_found;        /* whose outcome comes behind it */
     double compile_seconds;
     uint64_t sequence, received_ns, not_before_ns;
+    uint64_t failed_on; /* a bit for each device that could not do it, since the last of its tries */
     enum job_state state;
     unsigned tries; /* that failed by no fault of the candidate's, in this state */
     bool alone;     /* not to be measured together with others */
@@ -49,8 +50,9 @@ struct job *jobs_add(struct jobs *j, const char *id, struct submission *submissi
 int jobs_reopen(struct jobs *j, struct job *job, struct submission *submission);
 
 /* The job in this state whose turn it is: the highest priority, then the oldest. NULL when there is none. Jobs that may
- * not begin before a later time than now_ns are passed over. */
-struct job *jobs_next(const struct jobs *j, enum job_state state, uint64_t now_ns);
+ * not begin before a later time than now_ns are passed over, and those that this device has failed on (-1: no device).
+ */
+struct job *jobs_next(const struct jobs *j, enum job_state state, int device, uint64_t now_ns);
 
 /* Jobs that may be measured in the same cells as `first`: ready, of its client and priority, and alike
  * (submission_may_share), none of them like another; the oldest first. Returns how many, at most `most`. */

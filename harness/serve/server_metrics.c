@@ -19,13 +19,27 @@ static size_t waiting(const struct server *s)
     return jobs_count(&s->jobs, NULL, JOB_QUEUED) + jobs_count(&s->jobs, NULL, JOB_READY);
 }
 
-static cJSON *device_list(const struct server *s)
+static bool is_failing(const struct server *s, int device)
+{
+    return s->failures[device] >= SERVER_FAILING;
+}
+
+/* All, or those that fail. */
+static cJSON *device_list(const struct server *s, bool all)
 {
     cJSON *list = cJSON_CreateArray();
     for (int i = 0; list && i < s->options.devices->count; i++)
-        if (!tree_append(list, cJSON_CreateString(s->options.devices->spec[i])))
+        if ((all || is_failing(s, i)) && !tree_append(list, cJSON_CreateString(s->options.devices->spec[i])))
             list = NULL;
     return list;
+}
+
+static int count_failing(const struct server *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->options.devices->count; i++)
+        n += is_failing(s, i);
+    return n;
 }
 
 char *server_health(struct server *s, bool *draining)
@@ -34,7 +48,8 @@ char *server_health(struct server *s, bool *draining)
     pthread_mutex_lock(&s->lock);
     *draining = s->draining;
     tree_put_text(&t, "status", s->draining ? "draining" : "ok");
-    tree_put(&t, "devices", device_list(s));
+    tree_put(&t, "devices", device_list(s, true));
+    tree_put(&t, "failing", device_list(s, false));
     tree_put_number(&t, "queued", (double)waiting(s));
     tree_put_number(&t, "compiling", (double)jobs_count(&s->jobs, NULL, JOB_COMPILING));
     tree_put_number(&t, "measuring", (double)jobs_count(&s->jobs, NULL, JOB_MEASURING));
@@ -63,6 +78,7 @@ static void add_all(struct text *out, const struct server *s)
     add_metric(out, "jobs_measuring", "gauge", (double)jobs_count(&s->jobs, NULL, JOB_MEASURING));
     add_metric(out, "jobs_done", "gauge", (double)s->jobs.n_done);
     add_metric(out, "devices", "gauge", s->options.devices->count);
+    add_metric(out, "devices_failing", "gauge", count_failing(s));
     add_metric(out, "measuring_seconds_total", "counter", c->measuring_seconds);
     add_metric(out, "busy_seconds_total", "counter", c->busy_seconds);
     add_metric(out, "compiling_seconds_total", "counter", c->compiling_seconds);

@@ -18,6 +18,7 @@
 
 #define SERVER_THREADS (DEVICES_MAX + 9)
 #define SERVER_TRIES 3    /* of a job, where the device, the disk or the machine fails */
+#define SERVER_FAILING 3  /* runs in a row that fail: it is told that the device does not work */
 #define SERVER_ATTEMPTS 5 /* beginnings of a job, ended servers included */
 
 struct server_counts {
@@ -45,7 +46,8 @@ struct server {
     uint64_t started_ns;
     size_t n_threads, n_compilers;
     pthread_t threads[SERVER_THREADS];
-    volatile int stop; /* as run_hooks has it: non-zero ends what is being measured */
+    volatile int stop;              /* as run_hooks has it: non-zero ends what is being measured */
+    unsigned failures[DEVICES_MAX]; /* of runs in a row that the device, as it seems, was the reason for */
     bool draining;
 };
 

@@ -67,6 +67,36 @@ static void postpone(struct server *s, struct job *job, enum job_state back, con
         server_finish(s, job, outcome);
 }
 
+static uint64_t bit_of(int device)
+{
+    return UINT64_C(1) << device;
+}
+
+/* Whether another device shall try what this one could not do: one that has gone would else take one job after the
+ * other, faster than the others, and fail each. When none is left that has not, it counts as one of the job's tries.
+ * The lock is held. */
+static bool hand_on(struct server *s, struct job *job, int device, const struct error *why)
+{
+    const uint64_t all = (bit_of(s->options.devices->count - 1) << 1) - 1;
+    job->failed_on |= bit_of(device);
+    if (why->code != EXIT_CODE_UNAVAILABLE || job->failed_on == all) {
+        job->failed_on = 0;
+        return false;
+    }
+    server_say(s, "%s: %s", job->id, why->text);
+    store_remove(&s->store, job->id, STORE_ATTEMPTS);
+    job->state = JOB_READY;
+    return true;
+}
+
+static void note_device(struct server *s, int device, int code)
+{
+    if (code == EXIT_CODE_UNAVAILABLE)
+        s->failures[device]++;
+    else if (code == 0)
+        s->failures[device] = 0;
+}
+
 /* ---- one step of a job ---- */
 
 struct duty {
@@ -203,6 +233,9 @@ static void measure_job(struct server *s, struct job *job, const struct duty *du
     pthread_mutex_lock(&s->lock);
     s->counts.measuring_seconds += seconds_since(began);
     s->counts.busy_seconds += spent.busy;
+    note_device(s, duty->device, failed);
+    if (failed && hand_on(s, job, duty->device, &err))
+        return;
     if (failed) {
         postpone(s, job, JOB_READY, &err);
         return;
@@ -294,6 +327,7 @@ static void measure_jobs(struct server *s, struct job *job, const struct duty *d
     pthread_mutex_unlock(&s->lock);
     int code = party_evaluate(s, p, duty, &err);
     pthread_mutex_lock(&s->lock);
+    note_device(s, duty->device, code);
     party_end(s, p, began, code, &err);
     free(p);
 }
@@ -305,8 +339,8 @@ static struct job *take(struct server *s, int device)
 {
     uint64_t now = clock_now_ns();
     bool compiles = device < 0 || s->n_compilers == 0;
-    struct job *ready = device >= 0 ? jobs_next(&s->jobs, JOB_READY, now) : NULL;
-    struct job *source = compiles ? jobs_next(&s->jobs, JOB_QUEUED, now) : NULL;
+    struct job *ready = device >= 0 ? jobs_next(&s->jobs, JOB_READY, device, now) : NULL;
+    struct job *source = compiles ? jobs_next(&s->jobs, JOB_QUEUED, -1, now) : NULL;
     struct job *job = ready ? ready : source;
     if (ready && source && jobs_is_ahead(source, ready))
         job = source;

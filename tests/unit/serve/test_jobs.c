@@ -34,14 +34,17 @@ static void turns(void **state)
     (void)state;
     struct job *first = add(j, 1, 0, CANDIDATE_NAMED), *second = add(j, 2, 0, CANDIDATE_NAMED);
     struct job *urgent = add(j, 3, 5, CANDIDATE_NAMED), *source = add(j, 4, 9, CANDIDATE_SOURCE);
-    assert_ptr_equal(jobs_next(j, JOB_READY, 0), urgent);
-    assert_ptr_equal(jobs_next(j, JOB_QUEUED, 0), source); /* needs the compiler first */
+    assert_ptr_equal(jobs_next(j, JOB_READY, -1, 0), urgent);
+    assert_ptr_equal(jobs_next(j, JOB_QUEUED, -1, 0), source); /* needs the compiler first */
     assert_int_equal(jobs_ahead(j, second), 3);
     urgent->state = JOB_MEASURING;
-    assert_ptr_equal(jobs_next(j, JOB_READY, 0), first);
+    assert_ptr_equal(jobs_next(j, JOB_READY, -1, 0), first);
     first->not_before_ns = 100;
-    assert_ptr_equal(jobs_next(j, JOB_READY, 99), second);
-    assert_ptr_equal(jobs_next(j, JOB_READY, 100), first);
+    assert_ptr_equal(jobs_next(j, JOB_READY, -1, 99), second);
+    assert_ptr_equal(jobs_next(j, JOB_READY, -1, 100), first);
+    first->failed_on = 1u << 2;
+    assert_ptr_equal(jobs_next(j, JOB_READY, 1, 100), first);
+    assert_ptr_equal(jobs_next(j, JOB_READY, 2, 100), second);
     assert_int_equal(jobs_count(j, "odd", JOB_STATES), 2);
     jobs_done(j, first);
     assert_int_equal(jobs_count(j, "odd", JOB_STATES), 1);
@@ -95,10 +98,10 @@ static void again(void **state)
     (void)state;
     struct job *job = add(j, 1, 0, CANDIDATE_NAMED);
     jobs_done(j, job);
-    assert_null(jobs_next(j, JOB_READY, 0));
+    assert_null(jobs_next(j, JOB_READY, -1, 0));
     struct submission *s = calloc(1, sizeof *s);
     assert_int_equal(jobs_reopen(j, job, s), 0);
-    assert_ptr_equal(jobs_next(j, JOB_READY, 0), job);
+    assert_ptr_equal(jobs_next(j, JOB_READY, -1, 0), job);
     assert_int_equal(j->n_done, 0);
     jobs_free(j);
     free(j);
