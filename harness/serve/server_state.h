@@ -16,7 +16,8 @@
 #include "serve/store.h"
 #include "serve/watched.h"
 
-#define SERVER_THREADS (DEVICES_MAX + 9)
+#define SERVER_COMPILERS 8 /* at most for each device */
+#define SERVER_THREADS (DEVICES_MAX * (1 + SERVER_COMPILERS) + 1)
 #define SERVER_TRIES 3    /* of a job, where the device, the disk or the machine fails */
 #define SERVER_FAILING 3  /* runs in a row that fail: it is told that the device does not work */
 #define SERVER_ATTEMPTS 5 /* beginnings of a job, ended servers included */

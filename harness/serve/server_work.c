@@ -20,7 +20,6 @@
 #include "serve/spent.h"
 #include "serve/verdict.h"
 
-#define COMPILERS_MAX 8
 #define LOOK_SECONDS 1.0  /* a job that waits for its next try is seen this late */
 #define WARM_SECONDS 10.0 /* so long a worker is kept without a job */
 #define STACK_BYTES ((size_t)1 << 20)
@@ -448,12 +447,19 @@ static int start_duty(struct server *s, int device, struct error *err)
     return code;
 }
 
+/* One processor for each device is left to what measures on it. */
+static size_t compilers_for(int devices, long processors)
+{
+    long most = (long)devices * SERVER_COMPILERS, left = processors - devices;
+    return left < 1 ? 1 : (size_t)(left < most ? left : most);
+}
+
 int server_work_start(struct server *s, struct error *err)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     int code = start_thread(s, server_keep_found, s, err);
     if (s->options.devices->on_cuda)
-        s->n_compilers = cpus <= 2 ? 1 : cpus - 1 > COMPILERS_MAX ? COMPILERS_MAX : (size_t)cpus - 1;
+        s->n_compilers = compilers_for(s->options.devices->count, cpus);
     for (size_t i = 0; i < s->n_compilers && !code; i++)
         code = start_duty(s, -1, err);
     for (int i = 0; i < s->options.devices->count && !code; i++)
