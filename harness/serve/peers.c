@@ -77,7 +77,7 @@ static int worth(const struct peer_job *job)
 bool peers_find(const char *directory, const struct store *own, const char *client, const char *id,
                 struct peer_job *out)
 {
-    DIR *all = opendir(directory);
+    DIR *all = store_is_id(id) ? opendir(directory) : NULL;
     struct store peer;
     struct peer_job one;
     *out = (struct peer_job){0};

@@ -140,7 +140,7 @@ struct scan {
     size_t *damaged;
 };
 
-static bool is_id(const char *name)
+bool store_is_id(const char *name)
 {
     return strlen(name) == DIGEST_HEX - 1 && strspn(name, "0123456789abcdef") == DIGEST_HEX - 1;
 }
@@ -169,7 +169,7 @@ static int scan_shelf(const struct scan *scan, const char *path, struct error *e
     DIR *shelf = opendir(path);
     int code = 0;
     for (struct dirent *entry; shelf && !code && (entry = readdir(shelf)) != NULL;)
-        if (is_id(entry->d_name))
+        if (store_is_id(entry->d_name))
             code = scan_job(scan, entry->d_name, err);
     if (shelf)
         closedir(shelf);

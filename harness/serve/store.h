@@ -26,6 +26,9 @@ struct store {
 int store_open(const char *directory, struct store *out, struct error *err);
 void store_close(struct store *s);
 
+/* Whether it can be a job's id, and so part of a path: a client may send anything. */
+bool store_is_id(const char *name);
+
 /* Where a job's file lies; leaf "" is its directory. EXIT_CODE_DATA when the path is too long. */
 int store_path(const struct store *s, const char *id, const char *leaf, char out[PATH_MAX], struct error *err);
 

@@ -146,6 +146,20 @@ static void another_client_is_told_nothing(void **state)
     server_view_free(&view);
 }
 
+/* A directory beside the servers', where a path for an id would lead. */
+static void an_id_is_no_path(void **state)
+{
+    static const char text[] = "{\"client\":\"alice\",\"submission\":{}}";
+    char path[PATH_MAX];
+    struct error err;
+    (void)state;
+    snprintf(path, sizeof path, "%s/other", scratch);
+    assert_int_equal(file_make_directories(path, &err), 0);
+    snprintf(path, sizeof path, "%s/other/submission.json", scratch);
+    assert_int_equal(file_write_atomic(path, text, strlen(text), &err), 0);
+    assert_int_equal(ask(two, "GET", "/v1/jobs/../../other", "", NULL), 404);
+}
+
 static char waited_for[64];
 
 static void *finish_soon(void *context)
@@ -224,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(either_is_asked, begin_both, end_both),
         cmocka_unit_test_setup_teardown(another_client_is_told_nothing, begin_both, end_both),
+        cmocka_unit_test_setup_teardown(an_id_is_no_path, begin_both, end_both),
         cmocka_unit_test_setup_teardown(a_wait_ends_with_the_job, begin_both, end_both),
         cmocka_unit_test_setup_teardown(one_is_down, begin_both, end_both),
         cmocka_unit_test_setup_teardown(streams, begin_both, end_both),
