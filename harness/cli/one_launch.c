@@ -184,8 +184,9 @@ static int launch(struct launching *l, const struct options *options, struct err
 int one_launch(const struct options *options, const struct config *config, struct error *err)
 {
     struct here here;
-    struct launching l = {.memory = {{0}}};
+    struct launching l;
     int code = here_open(options, config, &here, err);
+    memset(&l, 0, sizeof l);
     l.context = (struct cell_context){.config = config,
                                       .device = here.device,
                                       .registry = here.registry,
