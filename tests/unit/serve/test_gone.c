@@ -13,37 +13,24 @@
 #include "base/file.h"
 #include "base/tree.h"
 #include "fake_worker.h"
-#include "scratch_fixture.h"
-#include "serve/server_state.h"
+#include "served_gpu.h"
 
 #define JOBS 32
 
 static const struct devices gpus = {.count = 2, .on_cuda = true, .spec = {"cuda:0", "cuda:1"}};
 static struct server *server;
-static char kernels[160], ids[JOBS][DIGEST_HEX];
+static char ids[JOBS][DIGEST_HEX];
 
 static int begin(void **state)
 {
-    static const char *const names[] = {"beta", NULL};
-    static char jobs[160];
     struct error err = {0};
     if (scratch_make(state))
         return -1;
     snprintf(kernels, sizeof kernels, "%s/kernels", scratch);
-    snprintf(jobs, sizeof jobs, "%s/served", scratch);
     setenv("CUDAL2_FAKE_DIR", scratch, 1);
     setenv("CUDAL2_FAKE_KIND", "cuda", 1);
     setenv("CUDAL2_FAKE", "beside=slow", 1);
-    const struct server_options options = {.directory = jobs,
-                                           .devices = &gpus,
-                                           .kernels = kernels,
-                                           .candidates = names,
-                                           .baselines = names,
-                                           .baseline = "beta",
-                                           .queue = JOBS,
-                                           .quota = JOBS,
-                                           .quiet = true};
-    return file_make_directories(kernels, &err) || server_open(&options, &server, &err) ? -1 : 0;
+    return file_make_directories(kernels, &err) || open_served(&gpus, JOBS, &server, &err) ? -1 : 0;
 }
 
 static int end(void **state)
@@ -54,13 +41,6 @@ static int end(void **state)
     unsetenv("CUDAL2_FAKE_KIND");
     unsetenv("CUDAL2_FAKE_GONE");
     return scratch_remove(state);
-}
-
-/* What the server's compiling child says: the test program is that, too. */
-static int fake_compiler(void)
-{
-    puts("{\"kernels\":[{\"variants\":[{\"verdict\":\"ok\"}]}]}");
-    return 0;
 }
 
 static void submit(int which)

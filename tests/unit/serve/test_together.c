@@ -38,7 +38,7 @@ static int begin(void **state)
     setenv("CUDAL2_FAKE_KIND", "cuda", 1);
     setenv("CUDAL2_FAKE", "beside=slow,harness@1=hold", 1);
     n_ids = 0;
-    return file_make_directories(kernels, &err) || open_served(20, &server, &err) ? -1 : 0;
+    return file_make_directories(kernels, &err) || open_served(&gpu, 20, &server, &err) ? -1 : 0;
 }
 
 static int end(void **state)
@@ -48,13 +48,6 @@ static int end(void **state)
     unsetenv("CUDAL2_FAKE");
     unsetenv("CUDAL2_FAKE_KIND");
     return scratch_remove(state);
-}
-
-/* What the server's compiling child says: the test program is that, too. */
-static int fake_compiler(void)
-{
-    puts("{\"kernels\":[{\"variants\":[{\"verdict\":\"ok\"}]}]}");
-    return 0;
 }
 
 static void submit(int m, int bm)

@@ -250,13 +250,6 @@ static void nobody_can_watch(void **state)
 
 /* ---- the server ---- */
 
-/* What the server's compiling child says: the test program is that, too. */
-static int fake_compiler(void)
-{
-    puts("{\"kernels\":[{\"variants\":[{\"verdict\":\"ok\"}]}]}");
-    return 0;
-}
-
 /* Submits and waits. What was said of watching, good until the next call. */
 static const char *serve(struct server *server, const char *parameters, int m)
 {
@@ -287,7 +280,7 @@ static struct server *open_server(void)
 {
     struct server *server = NULL;
     struct error err = {0};
-    if (open_served(9, &server, &err))
+    if (open_served(&gpu, 9, &server, &err))
         fail_msg("%s", err.text);
     return server;
 }
