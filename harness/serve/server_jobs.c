@@ -104,15 +104,20 @@ static char *outcome_of(const struct server *s, const struct job *job)
     return store_get(&s->store, job->id, STORE_OUTCOME, &text, &ignored) == 0 ? text : NULL;
 }
 
-/* Nothing was learnt of the candidate: it may be tried again. */
-static bool is_void(const struct server *s, const struct job *job)
+bool server_is_void(const char *outcome)
 {
     cJSON *tree = NULL;
     struct error ignored;
-    char *text = outcome_of(s, job);
-    bool parsed = text && json_parse(text, strlen(text), STORE_FILE_BYTES, "outcome", &tree, &ignored) == 0;
+    bool parsed = outcome && json_parse(outcome, strlen(outcome), STORE_FILE_BYTES, "outcome", &tree, &ignored) == 0;
     bool empty = !parsed || cJSON_IsNull(tree_member(tree, "reward"));
     cJSON_Delete(tree);
+    return empty;
+}
+
+static bool is_void(const struct server *s, const struct job *job)
+{
+    char *text = outcome_of(s, job);
+    bool empty = server_is_void(text);
     free(text);
     return job->state == JOB_DONE && empty;
 }
@@ -268,7 +273,7 @@ static struct job *find_own(const struct server *s, const char *client, const ch
     return job && strcmp(job->client, client) == 0 ? job : NULL;
 }
 
-static int not_there(struct error *err)
+int server_not_there(struct error *err)
 {
     error_set(err, EXIT_CODE_DATA, "there is no such job of yours");
     return 404;
@@ -315,7 +320,7 @@ int server_watch(struct server *s, const char *client, const char *id, const str
         wait_for(s, job, wait);
     bool known = job && wait->unlike && strcmp(job_state_names[job->state], wait->unlike) == 0;
     bool ends = s->draining && known && job->state != JOB_DONE;
-    int status = job ? view(s, job, out, err) : not_there(err);
+    int status = job ? view(s, job, out, err) : server_not_there(err);
     pthread_mutex_unlock(&s->lock);
     return status == 200 && ends ? 503 : status;
 }
@@ -332,7 +337,7 @@ static int cannot_cancel(struct server *s, const char *client, const char *id, s
 {
     const struct server_wait at_once = {.seconds = 0};
     struct server_view elsewhere = {.state = ""};
-    int status = s->options.peers ? server_peer_watch(s, client, id, &at_once, &elsewhere, err) : not_there(err);
+    int status = s->options.peers ? server_peer_watch(s, client, id, &at_once, &elsewhere, err) : server_not_there(err);
     server_view_free(&elsewhere);
     if (status != 200)
         return status;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/tree.h"
 #include "serve/peers.h"
 #include "serve/server_state.h"
 
@@ -23,21 +22,12 @@ static void show(struct peer_job *job, const char *id, struct server_view *out)
     job->outcome = NULL;
 }
 
-/* Nothing was learnt of it. */
-static bool is_void(const char *outcome)
-{
-    cJSON *tree = cJSON_Parse(outcome);
-    bool empty = !cJSON_IsObject(tree_member(tree, "reward"));
-    cJSON_Delete(tree);
-    return empty;
-}
-
 bool server_peer_has(struct server *s, const char *client, const char *id, const char *content, struct server_view *out)
 {
     struct peer_job job;
     if (!s->options.peers || !peers_find(s->options.peers, &s->store, client, id, &job))
         return false;
-    bool good = strcmp(job.submission, content) == 0 && (job.outcome ? !is_void(job.outcome) : job.at_work);
+    bool good = strcmp(job.submission, content) == 0 && (job.outcome ? !server_is_void(job.outcome) : job.at_work);
     if (good)
         show(&job, id, out);
     peer_job_free(&job);
@@ -48,10 +38,8 @@ static int look(struct server *s, const char *client, const char *id, struct ser
 {
     struct peer_job job;
     *out = (struct server_view){.state = ""};
-    if (!peers_find(s->options.peers, &s->store, client, id, &job)) {
-        error_set(err, EXIT_CODE_DATA, "there is no such job of yours");
-        return 404;
-    }
+    if (!peers_find(s->options.peers, &s->store, client, id, &job))
+        return server_not_there(err);
     int status = job.outcome || job.at_work ? 200 : 503;
     if (status == 200)
         show(&job, id, out);

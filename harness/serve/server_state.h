@@ -64,6 +64,11 @@ void server_found(struct server *s, struct job *job, cJSON *outcome);
 /* That thread, until the server drains and nothing will be found any more. The context is the server. */
 void *server_keep_found(void *context);
 
+/* Nothing was learnt of the candidate: it may be tried again. The text of an outcome, or NULL. */
+bool server_is_void(const char *outcome);
+/* 404, with a reason. */
+int server_not_there(struct error *err);
+
 /* Of a job that this server does not know, where others may (peers.h): server_watch's part, and whether the same
  * content is measured, or waits, at one that runs. */
 int server_peer_watch(struct server *s, const char *client, const char *id, const struct server_wait *wait,
