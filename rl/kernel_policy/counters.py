@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from .counted import METRICS, WEIGHT
-from .records import Problem, Records, load
+from .records import Problem, Records, load, planes, from_planes
 
 SCHEMA = "cudal2-rl/counters"
 DATA = Path(__file__).resolve().parent.parent / "data" / "counters.xz"
@@ -57,10 +57,6 @@ def made(metrics: List[str], largest: List[float], values: Dict[Key, List[float]
     return Counters(metrics, largest, values, shapes)
 
 
-def _planes(values: Sequence[int]) -> bytes:
-    return bytes(v & 255 for v in values) + bytes(v >> 8 for v in values)
-
-
 def gathered(rows: Sequence[Dict[str, Any]], records: Records) -> Counters:
     """A row that lacks a metric that others have is left out. The time is no counter. Of a shape the first
     row speaks for the others."""
@@ -79,7 +75,7 @@ def save(counters: Counters, records: Records, device: str, path: Path) -> None:
     keys = list(counters.values)
     head = {"schema": SCHEMA, "version": 1, "device": device, "metrics": counters.metrics,
             "largest": [round(most, 3) for most in counters.largest], "problems": [list(k[:5]) for k in keys]}
-    body = _planes([index[key[5]] for key in keys])
+    body = planes([index[key[5]] for key in keys])
     body += b"".join(bytes(round(STEPS * counters.values[key][at]) for key in keys) for at in range(len(counters.metrics)))
     text = json.dumps(head, separators=(",", ":")).encode() + b"\n"
     path.write_bytes(lzma.compress(text + body, preset=9 | lzma.PRESET_EXTREME))
@@ -93,7 +89,7 @@ def read(records: Records, path: Path = DATA) -> Counters:
         count, metrics = len(head["problems"]), head["metrics"]
         if head["schema"] != SCHEMA or len(body) != count * (2 + len(metrics)):
             raise ValueError("schema or length")
-        lines = [records.lines[low | high << 8] for low, high in zip(body[:count], body[count:2 * count])]
+        lines = [records.lines[i] for i in from_planes(body[:2 * count])]
     except OSError as error:
         raise ValueError("%s: no counters (kernel_policy/counted.py gathers them on a GPU): %s" % (path, error.strerror)) from error
     except (lzma.LZMAError, ValueError, KeyError, IndexError) as error:

@@ -67,12 +67,12 @@ def _number(ns: float) -> int:
     return round(STEP * math.log(ns))
 
 
-def _planes(values: Sequence[int]) -> bytes:
+def planes(values: Sequence[int]) -> bytes:
     """16-bit numbers as all low bytes, then all high bytes: that packs better."""
     return bytes(v & 255 for v in values) + bytes(v >> 8 for v in values)
 
 
-def _values(data: bytes) -> List[int]:
+def from_planes(data: bytes) -> List[int]:
     half = len(data) // 2
     return [low | high << 8 for low, high in zip(data[:half], data[half:])]
 
@@ -81,7 +81,7 @@ def save(records: Records, path: Path) -> None:
     head = {"schema": SCHEMA, "version": 1, "lines": records.lines, "usual": records.usual,
             "problems": [[p.problem.m, p.problem.n, p.problem.k, *p.problem.kind, p.problem.reference_ns, len(p.lines)]
                          for p in records.pools]}
-    body = b"".join(_planes([v for p in records.pools for v in column(p)]) for column in (
+    body = b"".join(planes([v for p in records.pools for v in column(p)]) for column in (
         lambda p: p.lines, lambda p: [_number(t) for t in p.times], lambda p: [_number(t) for t in p.predicted]))
     text = json.dumps(head, separators=(",", ":")).encode() + b"\n"
     path.write_bytes(lzma.compress(text + body, preset=9 | lzma.PRESET_EXTREME))
@@ -97,7 +97,7 @@ def load(path: Path = DATA) -> Records:
     except (lzma.LZMAError, ValueError, KeyError, TypeError) as error:
         raise ValueError("%s: not a file of %s, version 1 (%s)" % (path, SCHEMA, error)) from error
     third = len(body) // 3
-    lines, times, predicted = (_values(body[i * third:(i + 1) * third]) for i in range(3))
+    lines, times, predicted = (from_planes(body[i * third:(i + 1) * third]) for i in range(3))
     pools, at = [], 0
     for m, n, k, layout, accumulate, mode, reference, count in head["problems"]:
         cut = slice(at, at + count)
