@@ -5,14 +5,11 @@ checks over without. Offline by how long the fastest takes: blocks right behind 
 blocks of the cell, and the blocks at the same places of the run without; and what each contender gains
 there against all. Server, launches below 20 us, by
 how large C is. In brackets: 95%, shapes drawn again. Reads what price.sh leaves."""
-import importlib
 import math
 import statistics
 import sys
 
-from price_journal import blocks, cells, checked, entries, logarithms, spread
-
-ratios = importlib.import_module("price-where").ratios
+from price_journal import blocks, by_shape, cells, checked, entries, logarithms, ratios, spread
 
 LONG = ((0, 20e3), (20e3, 80e3), (80e3, 400e3), (400e3, 1.6e6), (1.6e6, math.inf))
 LARGE = ((0, 0.2e6), (0.2e6, 1e6), (1e6, 12.5e6), (12.5e6, math.inf))
@@ -57,13 +54,6 @@ def pairs_of(paths):
     return out
 
 
-def by_shape_of(pairs):
-    shapes = {}
-    for pair in pairs:
-        shapes.setdefault(pair.shape, []).append(pair)
-    return list(shapes.values())
-
-
 def more_blocks(pairs):
     return sum(blocks(p.arms[0]) for p in pairs) / sum(blocks(p.arms[1]) for p in pairs)
 
@@ -75,7 +65,7 @@ def more_scatter(pairs):
 
 
 def around(pairs, estimate, form):
-    low, high = spread(by_shape_of(pairs), lambda drawn: estimate(sum(drawn, [])))
+    low, high = spread(by_shape(pairs, lambda pair: pair.shape), lambda drawn: estimate(sum(drawn, [])))
     return f"{estimate(pairs):{form}} ({low:{form}} to {high:{form}})"
 
 

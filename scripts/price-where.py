@@ -3,28 +3,11 @@
 config with verify.honesty on and off; scripts/price.sh calls this for each round. One line a mode, of the
 cells that both have: blocks, how much more the ratios of two contenders scatter from block to block, and
 seconds of checks for equal blocks. In brackets: 95%, shapes drawn again."""
-import itertools
 import math
 import statistics
 import sys
 
-from price_journal import blocks, by_shape, cells, entries, logarithms, spread
-
-
-def scatters(cell):
-    """Of each pair of contenders, with the variants that ran: the standard deviation of the logarithm of its
-    ratio."""
-    series = logarithms(cell)
-    pairs = itertools.combinations(sorted(series), 2)
-    return {
-        (a, b): statistics.stdev(x - y for x, y in zip(series[a], series[b])) for a, b in pairs if len(series[a]) > 7
-    }
-
-
-def ratios(on, off):
-    """Of a cell: how much more its pairs scatter with checks, as logarithms."""
-    wide, narrow = scatters(on), scatters(off)
-    return [math.log((wide[p] + 1e-5) / (narrow[p] + 1e-5)) for p in wide.keys() & narrow.keys()]
+from price_journal import blocks, by_shape, cells, entries, ratios, spread
 
 
 TRIALS = ("fresh", "restore", "between", "replay")

@@ -1,26 +1,16 @@
 """price_journal.py: what price-share.py, price-where.py and price-scatter.py read of the journals of runs
 with and without checks, and the interval that they give: cells, times, at which blocks checks ran."""
 import gzip
+import itertools
 import json
 import math
 import random
+import statistics
 
-DIGITS = {c: i for i, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
+from journal_series import times_ns
+
 REPEATS = 1000
 WORD = (1 << 64) - 1
-
-
-def times(text):
-    """The times of a series, in ns, as the journal writes them (harness/record/series_text.h)."""
-    step, shortest, digits = text.split(":")
-    out, value, shift = [], 0, 0
-    for digit in digits:
-        value |= (DIGITS[digit] & 31) << shift
-        shift += 5
-        if DIGITS[digit] < 32:
-            out.append((value + float(shortest)) * float(step))
-            value = shift = 0
-    return out
 
 
 def entries(path):
@@ -44,11 +34,27 @@ def logarithms(cell):
     missed a block is left out."""
     headline = cell["headline"]
     series = {
-        (c["name"], str((c.get("tuning") or {}).get("variant"))): [math.log(ns) for ns in times(c[headline])]
+        (c["name"], str((c.get("tuning") or {}).get("variant"))): [math.log(ns) for ns in times_ns(c[headline])]
         for c in cell["contenders"]
         if headline in c
     }
     return {name: logs for name, logs in series.items() if len(logs) == blocks(cell)}
+
+
+def scatters(cell):
+    """Of each pair of contenders, with the variants that ran: the standard deviation of the logarithm of its
+    ratio."""
+    series = logarithms(cell)
+    pairs = itertools.combinations(sorted(series), 2)
+    return {
+        (a, b): statistics.stdev(x - y for x, y in zip(series[a], series[b])) for a, b in pairs if len(series[a]) > 7
+    }
+
+
+def ratios(on, off):
+    """Of a cell: how much more its pairs scatter with checks, as logarithms."""
+    wide, narrow = scatters(on), scatters(off)
+    return [math.log((wide[p] + 1e-5) / (narrow[p] + 1e-5)) for p in wide.keys() & narrow.keys()]
 
 
 def spread(units, estimate):
@@ -59,11 +65,11 @@ def spread(units, estimate):
     return found[int(0.025 * REPEATS)], found[int(0.975 * REPEATS)]
 
 
-def by_shape(keys):
-    """Keys of cells, those of a shape together."""
+def by_shape(found, shape=lambda key: key[1:4]):
+    """Keys of cells, or whatever has a shape, those of a shape together."""
     shapes = {}
-    for key in keys:
-        shapes.setdefault(key[1:4], []).append(key)
+    for one in found:
+        shapes.setdefault(shape(one), []).append(one)
     return list(shapes.values())
 
 

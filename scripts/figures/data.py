@@ -14,6 +14,8 @@ import statistics
 import subprocess
 import tempfile
 
+from journal_series import times_ns
+
 ROOT = "results/h200"
 ALONE = "grid-f32"
 ALONE_RUNS = (ALONE, "../h100/alone-f32", "../h100/fifth-offline-f32")  # the last two of 200 shapes, on two hosts
@@ -82,22 +84,6 @@ def run_pairs():
 def differences(base, new):
     """Of each shape's lead, in points, the smallest first."""
     return sorted(100 * abs(base[s]["lead"] - new[s]["lead"]) for s in base if s in new)
-
-
-DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-
-
-def times_ns(series):
-    """A series of times as a journal has it (docs/results.md)."""
-    step, shortest, digits = (series if isinstance(series, str) else series["values"]).split(":")
-    times, number, shift = [], 0, 0
-    for digit in map(DIGITS.index, digits):
-        number |= (digit & 31) << shift
-        shift += 5
-        if digit < 32:
-            times.append((int(shortest) + number) * float(step))
-            number = shift = 0
-    return times
 
 
 @functools.lru_cache(maxsize=None)
