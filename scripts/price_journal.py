@@ -6,8 +6,11 @@ import json
 import math
 import random
 import statistics
+import sys
+from pathlib import Path
 
-from journal_series import times_ns
+sys.path.append(str(Path(__file__).resolve().parent / "figures"))
+from journal_series import times_ns  # noqa: E402
 
 REPEATS = 1000
 WORD = (1 << 64) - 1

@@ -1,5 +1,5 @@
 """journal_series.py: the times of a series as a journal writes them (harness/record/series_text.h). Imported
-by figures/data.py and price_journal.py."""
+by data.py and ../price_journal.py."""
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
