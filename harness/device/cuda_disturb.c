@@ -45,24 +45,21 @@ void cuda_disturb_close(struct cuda_device *c)
     c->upsets.memory = 0;
 }
 
-static bool is_whole(enum probe_spoil spoil)
-{
-    return spoil == SPOIL_NAN || spoil == SPOIL_LIKELY || spoil == SPOIL_ZERO;
-}
-
-/* One element of each is spoiled. */
+/* One element of each is spoiled and the rest of C left as it lies; 0: all of C is written, whatever the kind. */
 static uint64_t stretch_of(const struct probe_renewal *r)
 {
     uint64_t elements = (uint64_t)r->problem.m * (uint64_t)r->problem.n, sparse = elements / PROBE_SPARSE;
-    return r->sparse && sparse > PROBE_SPRINKLE ? sparse : PROBE_SPRINKLE;
+    if (!r->sparse)
+        return 0;
+    return sparse > PROBE_SPRINKLE ? sparse : PROBE_SPRINKLE;
 }
 
-/* Blocks for each set. */
+/* Blocks for each set: the same for every kind. A thread writes 16 bytes of C at a time. */
 static unsigned blocks_for(const struct cuda_device *c, const struct probe_renewal *r, size_t n)
 {
     const struct cudal2_problem *p = &r->problem;
     uint64_t elements = (uint64_t)p->m * (uint64_t)p->n, lines = (uint64_t)(p->m > p->n ? p->m : p->n);
-    uint64_t items = is_whole(r->spoil) ? elements : elements / stretch_of(r) + 1;
+    uint64_t each = r->sparse ? stretch_of(r) : 16 / dtype_bytes(p->dtype), items = elements / each + 1;
     uint64_t wanted = ((items > lines ? items : lines) + DISTURB_THREADS - 1) / DISTURB_THREADS;
     uint64_t most = (uint64_t)c->base.info.sm_count * BLOCKS_ON_AN_SM / n + 1;
     return (unsigned)(wanted < most ? wanted : most);

@@ -309,10 +309,31 @@ void host_put_back(const struct cudal2_problem *p, const void *input, void *c)
     }
 }
 
+/* Known to nobody at compile time: a copy that brings bytes back to where they were is left out otherwise. */
+static void *(*volatile const copy_bytes)(void *, const void *, size_t) = memcpy;
+
+/* Every byte of C again, as it is. Whatever the kind was, this one loop has written all of C last: what the caches hold
+ * of it, and in which core, does not depend on the kind. */
+static void write_again(const struct probe_renewal *r)
+{
+    const struct matrix_extent e = problem_c(&r->problem);
+    size_t width = dtype_bytes(r->problem.dtype), line_bytes = (size_t)e.length * width;
+    unsigned char some[4096];
+    for (int64_t line = 0; line < e.lines; line++) {
+        unsigned char *c = (unsigned char *)r->operands->c + (size_t)(line * e.stride) * width;
+        for (size_t at = 0, n; at < line_bytes; at += n) {
+            n = line_bytes - at < sizeof some ? line_bytes - at : sizeof some;
+            copy_bytes(some, c + at, n);
+            copy_bytes(c + at, some, n);
+        }
+    }
+}
+
 static void spoil(const struct probe_renewal *r)
 {
     if (r->input == NULL) {
         spoil_output(r);
+        write_again(r);
         return;
     }
     struct probe_renewal kept = *r;

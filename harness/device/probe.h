@@ -53,7 +53,8 @@ struct probe_spot {
  * known input, and what a launch before it has left in C is gone. */
 /* The kinds: what was there, NaN in every element or in one of PROBE_SPRINKLE, values of the right
  * size in every one or in some, what was there with some elements a little changed or with elements from elsewhere in
- * it, zeros. */
+ * it, zeros. renew and disturb write all of C whatever the kind, elements that stay with the bits they have: the caches
+ * do not tell it. */
 enum probe_spoil {
     SPOIL_NONE,
     SPOIL_NAN,
@@ -75,8 +76,8 @@ struct probe_renewal {
     enum probe_spoil spoil;
     bool cold;   /* what was written leaves the caches again */
     bool staged; /* but for A and B: they are delivered later */
-    bool sparse; /* a GPU's disturb, where the spoil is of some elements: of PROBE_SPARSE, so that the rest of C stays
-                  * in the caches as it is */
+    bool sparse; /* a GPU's disturb, where the spoil is of some elements: PROBE_SPARSE are written and no others, so
+                  * that the rest of C stays in the caches as it is */
     uint64_t seed;
     void *input; /* where C is an input: what is kept of it (probe_product) */
 };

@@ -18,7 +18,6 @@ typedef u16 bits_t;
 #define SIGN_BIT 0x8000u
 #endif
 
-#define STRETCH 256u
 #define AT_ONCE 4u /* loads of 16 bytes */
 
 /* And which blocks share it; struct placed of harness/device/cuda_probe.c has the same layout. */
@@ -132,17 +131,12 @@ static __device__ bits_t to_bits(float value)
 #endif
 }
 
-/* The element of the stretch from `first` on that is drawn. */
-static __device__ u64 place_of(u64 key, u64 first, u64 elements, u64 stretch)
+static __device__ float float_of(bits_t bits)
 {
-    u64 left = elements - first;
-    return first + random_bits(key, first) % (left < stretch ? left : stretch);
+    return to_float(*(element_t *)&bits);
 }
 
-static __device__ u64 place_in(u64 key, u64 first, u64 elements)
-{
-    return place_of(key, first, elements, STRETCH);
-}
+#include "harness/spoil.cuh"
 
 /* One element of each stretch becomes a NaN. */
 extern "C" __global__ void __launch_bounds__(THREADS) sprinkle(bits_t *c, u64 elements, u64 key)
@@ -200,9 +194,6 @@ static __device__ __forceinline__ u32 is_nan(bits_t bits)
     return (bits & ~SIGN_BIT) > INFINITY_BITS;
 }
 
-/* As many elements as 16 bytes hold. */
-#define PIECE (16 / sizeof(bits_t))
-
 static __device__ __forceinline__ u32 nans_of(uint4 all)
 {
     const bits_t *one = (const bits_t *)&all;
@@ -236,9 +227,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_nan(const bits_t *c,
         atomicAdd(counter, found);
 }
 
-/* What C may hold before a timed segment: enum probe_spoil of harness/device/probe.h. */
-enum { SPOIL_NONE, SPOIL_NAN, SPOIL_SOME_NAN, SPOIL_LIKELY, SPOIL_SOME_LIKELY, SPOIL_NUDGED, SPOIL_MOVED, SPOIL_ZERO };
-
 struct operand_set {
     bits_t *a, *b, *c;
 };
@@ -246,29 +234,10 @@ struct operand_set {
 /* struct disturbed of harness/device/cuda_disturb.c has the same layout. */
 struct disturbed {
     const operand_set *sets;
-    u64 m, n, k, key, stretch; /* one element of each is spoiled */
+    u64 m, n, k, key, stretch; /* one element of each is spoiled; 0: all of C is written */
     float size;                /* of an element of C */
     int tn, spoil;
 };
-
-static __device__ float float_of(bits_t bits)
-{
-    return to_float(*(element_t *)&bits);
-}
-
-static __device__ bits_t spoiled(const disturbed &d, const bits_t *c, u64 at, u64 bits)
-{
-    bits_t was = c[at];
-    if (d.spoil == SPOIL_NAN || d.spoil == SPOIL_SOME_NAN)
-        return (bits_t)~0u;
-    if (d.spoil == SPOIL_ZERO)
-        return 0;
-    if (d.spoil == SPOIL_NUDGED)
-        return to_bits(float_of(was) * (bits >> 63 ? 1.03f : 0.97f));
-    if (d.spoil == SPOIL_MOVED)
-        return c[bits % (d.m * d.n)];
-    return to_bits(normal_of(bits) * d.size);
-}
 
 /* In every row of A and column of B of set blockIdx.y one element becomes another N(0,1) value; C is spoiled. */
 extern "C" __global__ void __launch_bounds__(THREADS) disturb(disturbed d)
@@ -281,15 +250,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) disturb(disturbed d)
         u64 at = random_bits(key, 4 * j + 2) % d.k;
         s.b[d.tn ? j * d.k + at : at * d.n + j] = to_bits(normal_of(random_bits(key, 4 * j + 3)));
     }
-    bool all = d.spoil == SPOIL_NAN || d.spoil == SPOIL_LIKELY || d.spoil == SPOIL_ZERO;
-    u64 elements = d.m * d.n, items = d.spoil == SPOIL_NONE ? 0
-                                      : all                 ? elements
-                                                            : (elements + d.stretch - 1) / d.stretch;
-    u64 of_c = mix(key);
-    for (u64 i = first; i < items; i += step) {
-        u64 at = all ? i : place_of(of_c, i * d.stretch, elements, d.stretch);
-        s.c[at] = spoiled(d, s.c, at, random_bits(of_c, ~i));
-    }
+    struct spoil spoil = spoil_of(d.m * d.n, mix(key), d.size, d.spoil);
+    if (d.stretch == 0)
+        spoil_share(&spoil, s.c, s.c, first, step);
+    else
+        spoil_few(&spoil, s.c, d.stretch, first, step);
 }
 
 /* struct upset of harness/device/cuda_disturb.c has the same layout. */

@@ -192,6 +192,108 @@ static void upsets_are_counted(void **state)
     gpu->ops->release(gpu, c);
 }
 
+/* ---- disturb ---- */
+
+enum { SPOILED_ROWS = 1031, SPOILED_COLUMNS = 1033, SPOILED_K = 77, SPOILED_MOST = SPOILED_ROWS * SPOILED_COLUMNS };
+
+/* One C on the GPU, before and after. */
+static struct {
+    enum cudal2_dtype dtype;
+    uint64_t elements, key, stretch;
+    float size;
+    unsigned char was[4 * SPOILED_MOST], is[4 * SPOILED_MOST];
+} spoiled;
+
+static float loaded(const unsigned char *matrix, uint64_t at)
+{
+    return element_load(matrix, spoiled.dtype, (size_t)at);
+}
+
+static bool is_same(const unsigned char *matrix, uint64_t at, uint64_t other)
+{
+    size_t width = dtype_bytes(spoiled.dtype);
+    return memcmp(spoiled.is + at * width, matrix + other * width, width) == 0;
+}
+
+static bool is_whole(enum probe_spoil kind)
+{
+    return kind == SPOIL_NAN || kind == SPOIL_LIKELY || kind == SPOIL_ZERO;
+}
+
+/* What became of an element that is named. Another that is moved may have been so before it was read or after. */
+static bool is_as_its_kind(enum probe_spoil kind, uint64_t at)
+{
+    uint64_t bits = fill_bits(spoiled.key, ~(is_whole(kind) ? at : at / spoiled.stretch));
+    uint64_t other = bits % spoiled.elements;
+    float is = loaded(spoiled.is, at), was = loaded(spoiled.was, at), likely = fill_normal(bits) * spoiled.size;
+    if (kind == SPOIL_NAN || kind == SPOIL_SOME_NAN)
+        return isnan(is);
+    if (kind == SPOIL_MOVED)
+        return is_same(spoiled.was, at, other) || is_same(spoiled.is, at, other);
+    if (kind == SPOIL_ZERO)
+        return is == 0;
+    if (kind == SPOIL_NUDGED)
+        return fabsf(is - was * (bits >> 63 ? 1.03f : 0.97f)) <= 0.008f * fabsf(was) + 1e-7f;
+    return fabsf(is - likely) <= 0.01f * spoiled.size + 0.008f * fabsf(likely);
+}
+
+/* Elements that are not named keep their bits. */
+static void expect_kind(enum probe_spoil kind)
+{
+    for (uint64_t at = 0; at < spoiled.elements; at++) {
+        uint64_t first = at / spoiled.stretch * spoiled.stretch, left = spoiled.elements - first;
+        uint64_t place = first + fill_bits(spoiled.key, first) % (left < spoiled.stretch ? left : spoiled.stretch);
+        bool named = is_whole(kind) || (kind != SPOIL_NONE && at == place);
+        if (named ? !is_as_its_kind(kind, at) : !is_same(spoiled.was, at, at))
+            fail_msg("kind %d, dtype %d: element %llu was %g and is %g", (int)kind, (int)spoiled.dtype,
+                     (unsigned long long)at, loaded(spoiled.was, at), loaded(spoiled.is, at));
+    }
+}
+
+static void disturb_one(struct probe_renewal *r, void *c, uint64_t stretch)
+{
+    const struct cudal2_problem *p = &r->problem;
+    struct error err;
+    spoiled.dtype = p->dtype;
+    spoiled.elements = (uint64_t)(p->m * p->n);
+    spoiled.stretch = stretch;
+    spoiled.key = fill_mix(fill_mix(fill_key(r->seed) + 1)); /* of the second set */
+    spoiled.size = sqrtf((float)p->k);
+    size_t bytes = (size_t)spoiled.elements * dtype_bytes(p->dtype);
+    draw_normal(c, p->dtype, p->m, p->n, 9);
+    check(gpu->ops->download(gpu, spoiled.was, c, bytes, &err), &err);
+    check(gpu->probes->disturb(gpu, r, 2, &err), &err);
+    check(gpu->ops->download(gpu, spoiled.is, c, bytes, &err), &err);
+    expect_kind(r->spoil);
+}
+
+/* The values of C alone are looked at here. That all of it is written is seen by test_spoil_kernel, of the same source.
+ */
+static void spoils_leave_the_rest(void **state)
+{
+    void *a = take(4 * SPOILED_ROWS * SPOILED_K), *b = take(4 * SPOILED_COLUMNS * SPOILED_K);
+    void *c[2] = {take(4 * SPOILED_MOST), take(4 * SPOILED_MOST)};
+    const struct cudal2_operands sets[2] = {{a, b, c[0]}, {a, b, c[1]}};
+    (void)state;
+    for (int i = 0; i < 3 * SPOIL_KINDS * 2; i++) {
+        bool large = i % 2;
+        struct probe_renewal r = {.operands = sets, .spoil = (enum probe_spoil)(i / 6), .seed = (uint64_t)i};
+        r.problem = (struct cudal2_problem){.m = large ? SPOILED_ROWS : 31,
+                                            .n = large ? SPOILED_COLUMNS : 41,
+                                            .k = SPOILED_K,
+                                            .dtype = (enum cudal2_dtype)(i / 2 % 3),
+                                            .accumulate = CUDAL2_ACC_F32};
+        disturb_one(&r, c[1], PROBE_SPRINKLE);
+        r.sparse = large && r.spoil != SPOIL_NONE && !is_whole(r.spoil);
+        if (r.sparse)
+            disturb_one(&r, c[1], SPOILED_MOST / PROBE_SPARSE);
+    }
+    gpu->ops->release(gpu, a);
+    gpu->ops->release(gpu, b);
+    gpu->ops->release(gpu, c[0]);
+    gpu->ops->release(gpu, c[1]);
+}
+
 static void sprinkles_lie_where_they_should(void **state)
 {
     enum { N = 70001 };
@@ -321,15 +423,11 @@ static void persisting_sizes_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digests_are_the_hosts),
-        cmocka_unit_test(sprinkles_lie_where_they_should),
-        cmocka_unit_test(upsets_are_counted),
-        cmocka_unit_test(a_veil_is_lifted),
-        cmocka_unit_test(products_are_exact),
-        cmocka_unit_test(a_held_stream_holds),
-        cmocka_unit_test(persisting_sizes_are_told),
-        cmocka_unit_test(many_fills_are_the_hosts),
-        cmocka_unit_test(normal_fills_are_near_the_hosts),
+        cmocka_unit_test(digests_are_the_hosts),    cmocka_unit_test(sprinkles_lie_where_they_should),
+        cmocka_unit_test(upsets_are_counted),       cmocka_unit_test(spoils_leave_the_rest),
+        cmocka_unit_test(a_veil_is_lifted),         cmocka_unit_test(products_are_exact),
+        cmocka_unit_test(a_held_stream_holds),      cmocka_unit_test(persisting_sizes_are_told),
+        cmocka_unit_test(many_fills_are_the_hosts), cmocka_unit_test(normal_fills_are_near_the_hosts),
     };
     struct error err;
     if (device_open("cuda:0", NULL, &gpu, &err) != 0) {

@@ -275,12 +275,12 @@ static void larger_problems_find_room(void **state)
     assert_int_equal(mock.allocations, taken);
 }
 
-/* Their addresses go there once, and each set is a row of the grid. */
+/* Their addresses go there once, and each set is a row of the grid: as many blocks whatever the kind of the spoil. */
 static void a_disturbance_is_one_kernel_for_all_sets(void **state)
 {
     static struct cudal2_operands sets[CUDA_DISTURB_SETS + 1];
     struct probe_renewal r = {
-        .problem = {.m = 20, .n = 30, .k = 40, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32}, .operands = sets};
+        .problem = {.m = 20, .n = 200, .k = 40, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32}, .operands = sets};
     struct error err;
     (void)state;
     for (int spoil = SPOIL_NONE; spoil < SPOIL_KINDS; spoil++) {
@@ -288,10 +288,13 @@ static void a_disturbance_is_one_kernel_for_all_sets(void **state)
         r.spoil = (enum probe_spoil)spoil;
         assert_int_equal(d->probes->disturb(d, &r, 7, &err), 0);
         assert_int_equal(mock.kernels, 1);
-        bool whole = spoil == SPOIL_NAN || spoil == SPOIL_LIKELY || spoil == SPOIL_ZERO;
-        assert_int_equal(mock.last_config.grid[0], whole ? 3 : 1); /* of 256 threads, for 600 elements or 30 columns */
+        assert_int_equal(mock.last_config.grid[0], 2); /* of 256 threads, for 500 times 16 bytes of C and some */
         assert_int_equal(mock.last_config.grid[1], 7);
     }
+    r.sparse = true; /* 4000 elements are 16 stretches */
+    assert_int_equal(d->probes->disturb(d, &r, 7, &err), 0);
+    assert_int_equal(mock.last_config.grid[0], 1);
+    r.sparse = false;
     assert_int_equal(d->probes->disturb(d, &r, CUDA_DISTURB_SETS + 1, &err), EXIT_CODE_INTERNAL);
     assert_non_null(strstr(err.text, "4097 operand sets"));
 }
