@@ -96,6 +96,13 @@ static bool put_shapes(cJSON *object, const struct submission *s)
     return list != NULL;
 }
 
+/* All of them unless it says which. */
+static bool put_layouts(cJSON *object, const struct submission *s)
+{
+    bool nn = (s->layouts & CUDAL2_BIT(CUDAL2_NN)) != 0;
+    return !s->layouts || put_list(object, "layouts", layout_names[nn ? CUDAL2_NN : CUDAL2_TN]);
+}
+
 static bool put_checks(cJSON *object, bool watch)
 {
     cJSON *verify = cJSON_AddObjectToObject(object, "verify");
@@ -124,12 +131,13 @@ static cJSON *config_tree(const struct crowd *crowd, const struct effort *effort
 {
     const struct submission *s = crowd->list->submission;
     cJSON *object = cJSON_CreateObject();
-    bool good =
-        object && cJSON_AddStringToObject(object, "schema", "cudal2-bench/config") &&
-        cJSON_AddNumberToObject(object, "schema_version", 1) && cJSON_AddStringToObject(object, "name", "serve") &&
-        put_shapes(object, s) && put_list(object, "accumulate", accumulate_names[s->accumulate]) &&
-        put_list(object, "modes", mode_names[s->mode]) && put_list(object, "baselines", s->baseline) &&
-        put_candidates(object, crowd, err) && put_checks(object, effort->watch) && put_rules(object, effort, s->mode);
+    bool good = object && cJSON_AddStringToObject(object, "schema", "cudal2-bench/config") &&
+                cJSON_AddNumberToObject(object, "schema_version", 1) &&
+                cJSON_AddStringToObject(object, "name", "serve") && put_shapes(object, s) &&
+                put_list(object, "accumulate", accumulate_names[s->accumulate]) &&
+                put_list(object, "modes", mode_names[s->mode]) && put_list(object, "baselines", s->baseline) &&
+                put_layouts(object, s) && put_candidates(object, crowd, err) && put_checks(object, effort->watch) &&
+                put_rules(object, effort, s->mode);
     if (good)
         return object;
     cJSON_Delete(object);

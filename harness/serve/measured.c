@@ -19,6 +19,7 @@ struct measured_pair {
     char *kernel; /* owned; JSON of the members that name it, without source */
     enum mode mode;
     enum cudal2_accumulate accumulate;
+    unsigned layouts; /* of the submission */
     char client[48];
     char baseline[CONFIG_LABEL_MAX];
     char id[DIGEST_HEX];
@@ -73,8 +74,12 @@ static void add_pair(struct measured *m, const struct measured_job *job, const s
         free(kernel);
         return;
     }
-    *place = (struct measured_pair){
-        .problem = *problem, .ratio = ratio, .kernel = kernel, .mode = s->mode, .accumulate = s->accumulate};
+    *place = (struct measured_pair){.problem = *problem,
+                                    .ratio = ratio,
+                                    .kernel = kernel,
+                                    .mode = s->mode,
+                                    .accumulate = s->accumulate,
+                                    .layouts = s->layouts};
     snprintf(place->client, sizeof place->client, "%s", job->client);
     snprintf(place->baseline, sizeof place->baseline, "%s", s->baseline);
     snprintf(place->id, sizeof place->id, "%s", job->id);
@@ -115,8 +120,9 @@ static double distance(const struct shape *a, const struct shape *b)
 static bool is_like(const struct measured_pair *pair, const struct measured_job *job)
 {
     const struct submission *s = job->submission;
-    return pair->mode == s->mode && pair->accumulate == s->accumulate && strcmp(pair->client, job->client) == 0 &&
-           strcmp(pair->baseline, s->baseline) == 0 && strcmp(pair->id, job->id) != 0;
+    return pair->mode == s->mode && pair->accumulate == s->accumulate && pair->layouts == s->layouts &&
+           strcmp(pair->client, job->client) == 0 && strcmp(pair->baseline, s->baseline) == 0 &&
+           strcmp(pair->id, job->id) != 0;
 }
 
 static bool is_better(const struct neighbour *a, const struct neighbour *b)

@@ -23,7 +23,7 @@
 static const char *const keys[] = {"candidate",  "kernel",   "parameters", "source",   "manifest",   "problem",
                                    "ptx",        "cubin",    "fatbin",     "baseline", "accumulate", "mode",
                                    "half_width", "seconds",  "screen",     "alpha",    "beta",       "priority",
-                                   "again",      "counters", "share",      NULL};
+                                   "again",      "counters", "share",      "layout",   NULL};
 
 const char *const source_format_names[] = {"source", "ptx", "cubin", "fatbin", NULL};
 const char *const source_format_endings[] = {".cu", ".ptx", ".cubin", ".fatbin", NULL};
@@ -228,6 +228,18 @@ static int read_flags(struct json_at root, struct submission *out, struct error 
     return share.node ? json_read_bool(share, &out->share, err) : 0;
 }
 
+static int read_layout(struct json_at root, struct submission *out, struct error *err)
+{
+    struct json_at layout = json_member(root, "layout");
+    int chosen = 0;
+    if (!layout.node)
+        return 0;
+    if (json_read_choice(layout, layout_names, &chosen, err))
+        return err->code;
+    out->layouts = CUDAL2_BIT(chosen);
+    return 0;
+}
+
 static int read_choices(struct json_at root, struct submission *out, struct error *err)
 {
     static const char *const modes[] = {"offline", "server", NULL}; /* no reward is for a chain */
@@ -245,7 +257,7 @@ static int read_choices(struct json_at root, struct submission *out, struct erro
     if (priority.node && json_read_int(priority, 0, SUBMISSION_PRIORITIES, &number, err))
         return err->code;
     out->priority = (int)number;
-    return read_flags(root, out, err);
+    return read_layout(root, out, err) ? err->code : read_flags(root, out, err);
 }
 
 static int read_baseline(struct json_at root, const struct submission_rules *rules, struct submission *out,
@@ -346,6 +358,12 @@ static bool put_counters(const struct submission *s, cJSON *object)
     return list != NULL;
 }
 
+static bool put_layout(const struct submission *s, cJSON *object)
+{
+    bool tn = (s->layouts & CUDAL2_BIT(CUDAL2_TN)) != 0;
+    return !s->layouts || cJSON_AddStringToObject(object, "layout", layout_names[tn ? CUDAL2_TN : CUDAL2_NN]);
+}
+
 cJSON *submission_to_json(const struct submission *s)
 {
     cJSON *object = cJSON_CreateObject();
@@ -357,7 +375,7 @@ cJSON *submission_to_json(const struct submission *s)
                 cJSON_AddNumberToObject(object, "seconds", s->seconds) &&
                 cJSON_AddNumberToObject(object, "screen", s->screen) &&
                 cJSON_AddNumberToObject(object, "alpha", s->alpha) &&
-                cJSON_AddNumberToObject(object, "beta", s->beta) && put_counters(s, object) &&
+                cJSON_AddNumberToObject(object, "beta", s->beta) && put_counters(s, object) && put_layout(s, object) &&
                 (!s->share || cJSON_AddTrueToObject(object, "share"));
     if (good)
         return object;
@@ -391,5 +409,6 @@ bool submission_may_share(const struct submission *a, const struct submission *b
 {
     return is_shareable(a) && is_shareable(b) && strcmp(a->name, b->name) == 0 &&
            strcmp(a->baseline, b->baseline) == 0 && a->accumulate == b->accumulate && a->mode == b->mode &&
-           same_effort(a, b) && same_problems(a, b) && !cJSON_Compare(a->parameters, b->parameters, true);
+           a->layouts == b->layouts && same_effort(a, b) && same_problems(a, b) &&
+           !cJSON_Compare(a->parameters, b->parameters, true);
 }

@@ -45,6 +45,7 @@ struct submission {
     double seconds;     /* cap on the measuring of one problem */
     double screen;      /* ratio that a quick look must not exclude before all is measured; 0: no quick look */
     double alpha, beta; /* Eq. 3: of the deviation, and of a byte of source */
+    unsigned layouts;   /* bits of the layouts that are measured; 0: all */
     bool share;         /* may be measured in the same cells as others (submission_may_share) */
     bool again;         /* measure although the same was measured */
 };

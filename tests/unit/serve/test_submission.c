@@ -78,6 +78,7 @@ static void who_may_share_cells(void **state)
         KERNEL "{\"A\":2},\"baseline\":\"cublas\"}",
         KERNEL "{\"A\":2},\"accumulate\":\"f16\"}",
         KERNEL "{\"A\":2},\"mode\":\"server\"}",
+        KERNEL "{\"A\":2},\"layout\":\"tn\"}",
         KERNEL "{\"A\":2},\"half_width\":0.1}",
         KERNEL "{\"A\":2},\"seconds\":1}",
         KERNEL "{\"A\":2},\"screen\":1}",
@@ -89,7 +90,26 @@ static void who_may_share_cells(void **state)
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
         if (shares(KERNEL "{\"A\":1}}", no[i]))
             fail_msg("shares with %s", no[i]);
-    assert_false(shares(no[11], no[11])); /* its code on the host */
+    assert_false(shares(no[12], no[12])); /* its code on the host */
+}
+
+static void one_layout_alone(void **state)
+{
+    struct submission s;
+    struct error err;
+    (void)state;
+    assert_int_equal(read_text("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\"}", &s, &err), 0);
+    assert_int_equal(s.layouts, 0);
+    submission_free(&s);
+    assert_int_equal(read_text("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"layout\":\"tn\"}", &s, &err), 0);
+    assert_int_equal(s.layouts, CUDAL2_BIT(CUDAL2_TN));
+    submission_free(&s);
+    char *form = form_of("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"layout\":\"nn\"}");
+    assert_non_null(strstr(form, "\"layout\":\"nn\""));
+    free(form);
+    assert_int_equal(read_text("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"layout\":\"nt\"}", &s, &err),
+                     EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "layout"));
 }
 
 static void counters(void **state)
@@ -310,16 +330,11 @@ static void gym_responses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),
-                                       cmocka_unit_test(who_may_share_cells),
-                                       cmocka_unit_test(counters),
-                                       cmocka_unit_test(one_form),
-                                       cmocka_unit_test(of_each_kind),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(too_much),
-                                       cmocka_unit_test(gym_requests),
-                                       cmocka_unit_test(gym_reference_code),
-                                       cmocka_unit_test(gym_responses),
-                                       cmocka_unit_test(base64)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),         cmocka_unit_test(who_may_share_cells),
+                                       cmocka_unit_test(one_layout_alone), cmocka_unit_test(counters),
+                                       cmocka_unit_test(one_form),         cmocka_unit_test(of_each_kind),
+                                       cmocka_unit_test(refusals),         cmocka_unit_test(too_much),
+                                       cmocka_unit_test(gym_requests),     cmocka_unit_test(gym_reference_code),
+                                       cmocka_unit_test(gym_responses),    cmocka_unit_test(base64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
