@@ -13,7 +13,7 @@ results=${RESULTS:-../results/policy}
 mkdir -p "$runs" "$results"
 for seed in ${SEEDS:-1 2 3}; do
     for context in ${CONTEXTS:-neighbours+ranker neighbours none}; do
-        echo "--context $context --seed $seed --output $runs/$context-$seed ${TRAIN:-}"
+        echo "--context $context --seed $seed --output $runs/$context-$seed${TRAIN:+ $TRAIN}"
     done
 done | OMP_NUM_THREADS=1 xargs -r -P "${PARALLEL:-2}" -L 1 "$python" -m kernel_policy.train
 "$python" -m kernel_policy.compare "$runs"/*/scores.json --curves "$results/curves.csv" -o "$results/compare.json"
