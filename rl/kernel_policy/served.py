@@ -68,18 +68,27 @@ class Server:
         outcomes = self.outcomes([submission(line, usual, problem, **more) for line in lines])
         return [o["reward"] and o["reward"]["value"] for o in outcomes]
 
-    def outcomes(self, submissions: Sequence[Submission]) -> List[Dict[str, Any]]:
-        """Submits all and waits for each outcome. RuntimeError with the server's words where one is
-        refused."""
+    def submit(self, submissions: Sequence[Submission]) -> List[str]:
+        """The job of each. RuntimeError with the server's words where one is refused."""
         try:
             jobs = self.client.ask("/v1/jobs", {"jobs": list(submissions)})["jobs"]
-            refused = [job for job in jobs if "id" not in job]
-            if refused:
-                said = refused[0].get("error", refused[0])
-                raise RuntimeError("%s: a submission was refused: %s" % (self.client.url, said))
-            return [self.client.outcome(job["id"]) for job in jobs]
         except BenchError as error:
             raise RuntimeError(str(error)) from error
+        refused = [job for job in jobs if "id" not in job]
+        if refused:
+            raise RuntimeError("%s: a submission was refused: %s" % (self.client.url, refused[0].get("error", refused[0])))
+        return [job["id"] for job in jobs]
+
+    def wait(self, jobs: Sequence[str]) -> List[Dict[str, Any]]:
+        """The outcome of each, when it is there."""
+        try:
+            return [self.client.outcome(job) for job in jobs]
+        except BenchError as error:
+            raise RuntimeError(str(error)) from error
+
+    def outcomes(self, submissions: Sequence[Submission]) -> List[Dict[str, Any]]:
+        """Submits all and waits for each outcome."""
+        return self.wait(self.submit(submissions))
 
 
 def log_reward(value: Optional[float], penalty: float = -3.0) -> float:

@@ -81,6 +81,16 @@ class Place:
         return {"policy": self.policy, "reference": self.reference, "optimizer": self.optimizer, "plan": self.plan}
 
 
+@dataclass
+class Drawn:
+    """A batch of samples: of each problem some lines, as tokens and as places in its pool."""
+    pools: Sequence[Pool]
+    prompt: Prompt
+    choices: Choices
+    lines: Tensor
+    places: List[List[int]]
+
+
 class OutOfTime(Exception):
     pass
 
@@ -139,23 +149,33 @@ class Trainer:
             weights.append([w / sum(each) for w in each] + [0.0] * short)
         return torch.tensor(places), torch.tensor(weights)
 
-    def improve(self, pools: Sequence[Pool], reference: Policy) -> Tuple[Tensor, float]:
-        """The loss of a group-relative step, and the mean reward of its samples.
-
-        Each batch of samples is used for one update, so the ratio of new to old likelihood is 1 and its clip
-        never acts."""
+    def draw(self, pools: Sequence[Pool]) -> "Drawn":
+        """Samples for each problem, to be measured."""
         prompt, choices = self._prompt(pools), self._choices(pools)
         self.policy.eval()
         lines, places = sample(self.policy, prompt, choices, self.recipe.samples, self.generator)
         self.policy.train()
-        rewards = torch.tensor(self.rewards(pools, places.tolist()))
+        return Drawn(pools, prompt, choices, lines, places.tolist())
+
+    def likelihood(self, policy: Policy, drawn: "Drawn") -> Tensor:
+        ahead = words_along(drawn.choices, drawn.lines, self.n_words)
+        return log_probabilities(self._logits(policy, drawn.prompt, drawn.lines), drawn.lines.flatten(0, 1), ahead)
+
+    def step_loss(self, drawn: "Drawn", rewards: Tensor, reference: Policy, by: Optional[Tensor] = None) -> Tensor:
+        """The loss of a group-relative step. `by`: what the samples' likelihood was under the policy that
+        drew them; None: this one did, so the ratio is 1 and its clip never acts."""
         self.measured += rewards.numel()
         advantage = advantages(rewards, SCATTER).flatten().to(self.device)
-        ahead, flat = words_along(choices, lines, self.n_words), lines.flatten(0, 1)
-        now = log_probabilities(self._logits(self.policy, prompt, lines), flat, ahead)
+        now = self.likelihood(self.policy, drawn)
         with torch.no_grad():
-            before = log_probabilities(self._logits(reference, prompt, lines), flat, ahead)
-        return loss(now, now.detach(), advantage, before, self.recipe.keep_near), float(rewards.mean())
+            before = self.likelihood(reference, drawn)
+        return loss(now, now.detach() if by is None else by, advantage, before, self.recipe.keep_near)
+
+    def improve(self, pools: Sequence[Pool], reference: Policy) -> Tuple[Tensor, float]:
+        """The loss of a step, and the mean reward of its samples; each batch of samples is used once."""
+        drawn = self.draw(pools)
+        rewards = torch.tensor(self.rewards(pools, drawn.places))
+        return self.step_loss(drawn, rewards, reference), float(rewards.mean())
 
     def rewards(self, pools: Sequence[Pool], places: Sequence[Sequence[int]]) -> List[List[float]]:
         """Of the lines at some places of each pool: here as they were recorded."""
