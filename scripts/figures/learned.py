@@ -57,6 +57,38 @@ def policy_counters():
                   "best of 4", "first, slower than the ranker's"), rows)
 
 
+def by_gpu_seconds(price):
+    data = learned("gpu-seconds.json")
+    rows = [(name, "%.2f" % row["spent"], *("-" if cell is None else "%.2f (%.2f to %.2f)" % tuple(cell) for cell in row["regret"]))
+            for name, row in data["rows"][price].items()]
+    return table(("mean regret in percent (95%)", "thinks, pays", *("%g s" % b for b in data["budgets"][price])), rows)
+
+
+def policy_seconds_tune():
+    """Within so many GPU-seconds a shape, a measurement at the price of a race of `tune`."""
+    return by_gpu_seconds("tune")
+
+
+def policy_seconds_serve():
+    """The same at the price of a reward of `serve`."""
+    return by_gpu_seconds("serve")
+
+
+def policy_prices():
+    """What the GPU-seconds are made of."""
+    data = learned("gpu-seconds.json")
+    tune, serve = data["price_tune"], data["price_serve"]
+    say = lambda part, scale, form: "%s (%s to %s)" % tuple(form % (scale * part[k]) for k in ("value", "low", "high"))  # noqa: E731
+    rows = [("a measurement in a race of `tune`", "%s ms + %s times its time" % (say(tune["each"], 1e3, "%.2f"), say(tune["launches"], 1, "%.2f"))),
+            ("a layout before its first one there", "%s ms + %s ms for each TFLOP" % (say(tune["begin"], 1e3, "%.1f"), say(tune["begin_flop"], 1e15, "%.0f"))),
+            ("a reward of `serve`", "%s s" % say(serve, 1, "%.2f"))]
+    rows += [("to choose for a layout: " + name, "%.1f ms of a core" % (1e3 * value)) for name, value in data["thinking"].items()]
+    rows += [("to train one policy: " + name, "%d s at the price of `tune`, %d s at that of `serve`" % (cost["tune"], cost["serve"]))
+             for name, cost in data["training"].items() if "ranker" in name]
+    rows.append(("all %s records" % format(data["records"]["measurements"], ","), "%d s at the price of `tune`" % data["records"]["tune"]))
+    return table(("what", "costs"), rows)
+
+
 def policy_live():
     """First lines for held-out problems, measured by the server, as gains over AutoTuning."""
     data = learned("live.json")

@@ -1,0 +1,93 @@
+"""How long each way of choosing thinks about a held-out problem, on one core: seconds a problem.
+
+    python -m kernel_policy.overhead --program ../build/cudal2-bench -o overhead.json
+
+The tuner's model is timed as `tune --dry-run` ranks all legal lines, the others as compare.py runs them. A
+policy reads its prompt and gives each line of the pool its likelihood; weights do not matter for that, so
+they are untrained. Needs torch; equal_time.py reads what it writes."""
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Sequence
+
+import torch
+
+from .records import Pool, load
+from .search import Neighbours, configurations, evolution_order, random_order
+from .split import is_target, split
+from .train import Recipe, Trainer, ordered
+
+LAYOUTS = 2
+
+
+def seconds_of(choose: Callable[[Pool], Any], pools: Sequence[Pool]) -> float:
+    """Processor seconds, the mean over problems; a problem's prompt is made in it."""
+    taken = []
+    for pool in pools:
+        began = time.process_time()
+        choose(pool)
+        taken.append(time.process_time() - began)
+    return statistics.fmean(taken)
+
+
+def model_seconds(program: str, pools: Sequence[Pool]) -> float:
+    """Processor seconds of `tune --dry-run` for a problem, less those of a run with one shape."""
+    shapes = sorted({p.problem.shape for p in pools})
+
+    def run(count: int) -> float:
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({"schema": "cudal2-bench/config", "schema_version": 1, "name": "overhead",
+                       "shapes": [dict(zip("mnk", s)) for s in shapes[:count]]}, file)
+            file.flush()
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            subprocess.run([program, "tune", "--dry-run", "--arch", "sm_90a", "--accumulate", "f32", "--config", file.name],
+                           check=True, stdout=subprocess.DEVNULL)
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    return max(0.0, run(len(shapes)) - run(1)) / (len(shapes) - 1) / LAYOUTS
+
+
+def policy_seconds(size: str, context: str, pools: Sequence[Pool]) -> float:
+    trainer = Trainer(Recipe(size=size, context=context))
+    for pool in pools[:2]:
+        trainer.scores(pool)
+    return seconds_of(lambda pool: ordered(trainer.scores(pool)), pools[2:])
+
+
+def measured(program: str, count: int) -> Dict[str, Any]:
+    torch.set_num_threads(1)
+    records = load()
+    parts, rng = split(records), random.Random(7)
+    pools = [p for p in parts.test if is_target(p)]
+    some: List[Pool] = pools[::max(1, len(pools) // count)]
+    values, near = configurations(records), Neighbours(parts.train)
+    found: Dict[str, float] = {"random": seconds_of(lambda p: random_order(p, rng), pools),
+                               "evolution": seconds_of(lambda p: evolution_order(p, values, rng), pools),
+                               "neighbour table": seconds_of(near.order, pools), "ranker": model_seconds(program, pools)}
+    for size in ("small", "large"):
+        for context in ("none", "neighbours", "neighbours+ranker"):
+            found["%s, %s" % (size, context)] = policy_seconds(size, context, some)
+    return {"problems": len(pools), "seconds": {name: round(value, 6) for name, value in found.items()}}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="../build/cudal2-bench")
+    parser.add_argument("--problems", type=int, default=25, help="that a policy is timed on; default: %(default)s")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    options = parser.parse_args()
+    found = measured(options.program, options.problems)
+    options.output.write_text(json.dumps(found, indent=1) + "\n")
+    print(json.dumps(found["seconds"]))
+
+
+if __name__ == "__main__":
+    main()
