@@ -79,6 +79,9 @@ def main():
     except BenchError as error:
         sys.exit("redteam-served: %s" % error)
     lines = [line(row, outcome) for row, outcome in zip(rows, outcomes)]
+    for row, outcome, (_, good) in zip(rows, outcomes, lines):
+        if not good:
+            print("%s, stage %s: %s" % (row[0], outcome.get("stage"), json.dumps(outcome.get("error"))), file=sys.stderr)
     honest = [good for row, (_, good) in zip(rows, lines) if row[2] == ["ok"]]
     cheats = [good for row, (_, good) in zip(rows, lines) if row[2] != ["ok"]]
     text = "\n".join(["| module | what it does | expected | verdict | |", "|---|---|---|---|---|"] + [text for text, _ in lines])

@@ -7,7 +7,7 @@ import sys
 
 from data import PROGRAM
 
-RUNS = ["results/h100/referee/f16.jsonl.gz", "results/h200/referee/f16.jsonl.gz", "results/h200/referee/bf16.jsonl.gz"]
+RUNS = ["results/h100/referee/f16.jsonl.gz", "results/h100/referee/f16-short.jsonl.gz", "results/h200/referee/bf16.jsonl.gz"]
 
 
 def referee():
