@@ -1,6 +1,6 @@
 /*
- * timed_check.c - the single trials: launches between which inputs and C are changed, a segment against two clocks.
- * Relies on segment.c. Called by honesty.c and activity.c, one contender at a time.
+ * timed_check.c - the single trials: launches between which inputs and C are changed. Relies on segment.c.
+ * Called by honesty.c and activity.c, one contender at a time.
  */
 #include "verify/timed_check.h"
 
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure/arrivals.h"
 #include "measure/judge.h"
 #include "measure/rotation.h"
 #include "measure/segment.h"
@@ -29,15 +28,6 @@
  * long, and never fewer than a few. */
 #define BETWEEN_SINGLE_NS 40e6
 #define BETWEEN_SINGLE_LEAST 4u
-/* Host time beyond what the device says, for a segment that is a graph: this, and as much again as the device's. So
- * many tries, of which the least counts: a host with more work than processors keeps this thread waiting at most ends.
- */
-#define ESCAPED_NS 500e3
-#define ESCAPED_TRIES 24
-/* Two clocks over the same span, beyond what may have passed between reading one and the other: this apart, and 5%. */
-#define CLOCKS_APART_NS 40e3
-#define CLOCKS_APART_SHARE 0.05
-
 void timed_check_convict(struct timed_check *t, enum verdict verdict, const char *format, ...)
 {
     va_list args;
@@ -77,116 +67,6 @@ int timed_check_restore(struct timed_check *t, struct error *err)
 {
     unsigned group = t->bench->record->groups > 0 ? t->bench->record->groups - 1 : 0;
     return timed_check_fill(t, bench_values(t->bench, "group", group), err);
-}
-
-/* ---- clocks ---- */
-
-/* Both clocks at one moment, one of them read before the other and after it. Read again when something came between; on
- * a busy machine that may be each time, and then the closest reading serves. */
-struct moment {
-    double now, before, after; /* before, after: by the raw clock */
-    double first, last;        /* all readings that it took: from when to when, by the raw clock */
-};
-
-static struct moment read_both(struct device *d)
-{
-    bool both = d->probes->raw_now != NULL;
-    double before = both ? (double)d->probes->raw_now() : 0, now = (double)d->ops->now(d);
-    double after = both ? (double)d->probes->raw_now() : now;
-    before = both ? before : now;
-    return (struct moment){now, before, after, before, after};
-}
-
-static struct moment moment_of(struct device *d)
-{
-    struct moment closest = read_both(d);
-    for (int i = 0; i < 20 && closest.after - closest.before >= 3e3; i++) {
-        struct moment m = read_both(d);
-        double first = closest.first;
-        closest = m.after - m.before < closest.after - closest.before ? m : closest;
-        closest.first = first;
-        closest.last = m.after;
-    }
-    return closest;
-}
-
-static void compare_clocks(struct timed_check *t, const struct moment *from, const struct moment *to)
-{
-    double now = to->now - from->now, least = to->before - from->after, most = to->after - from->before;
-    double slack = CLOCKS_APART_NS + CLOCKS_APART_SHARE * most;
-    if (now > most + slack || now < least - slack)
-        timed_check_convict(t, VERDICT_TAMPER_SUSPECTED, "the program's clock counted %.0f us of %.0f us", now * 1e-3,
-                            most * 1e-3);
-}
-
-/* As its blocks draw them. A baseline gains nothing by looking fast: it is tried behind the least of several. */
-#define BASELINE_GAPS 4
-
-static double draw_gap(const struct timed_check *t)
-{
-    const struct gap_config *gap = &t->bench->config->gap;
-    double least = arrivals_draw(gap, t->random);
-    for (int i = 1; i < BASELINE_GAPS && !t->entrant->record->candidate; i++)
-        least = fmin(least, arrivals_draw(gap, t->random));
-    return least;
-}
-
-/* One timed segment under both clocks. *host_ns: what passed, the gap left out. */
-static int time_once(struct timed_check *t, double *ns, double *host_ns, struct error *err)
-{
-    struct bench *bench = t->bench;
-    struct device *d = bench->device;
-    double gap_ns = bench->mode == MODE_SERVER ? draw_gap(t) : -1;
-    double spent = timed_spent(bench);
-    struct moment from = moment_of(d);
-    int code = segment_time(bench, t->entrant, bench->headline, &gap_ns, ns, err);
-    if (code == 0)
-        code = d->ops->sync(d, err);
-    struct moment to = moment_of(d);
-    *host_ns = to.first - from.last - fmax(gap_ns, 0) - (timed_spent(bench) - spent);
-    if (code == 0)
-        compare_clocks(t, &from, &to);
-    return code;
-}
-
-/* Untimed ones ahead of those that are timed (measure/segment.c). */
-static double untimed_launches(const struct timed_check *t)
-{
-    const struct bench *bench = t->bench;
-    enum cache_state cache = bench->config->cache[bench->mode];
-    if (segment_primed(bench, t->entrant, bench->headline) || cache == CACHE_FLUSH || cache == CACHE_LEFT)
-        return 0;
-    return cache == CACHE_ROTATE ? (double)bench->sets_each : 1;
-}
-
-/* A graph's launches take what the device says and a little; if the host had to wait much longer, work went where the
- * events do not see it. */
-static bool has_escaped(const struct timed_check *t, double ns, double host_ns)
-{
-    const struct entrant *e = t->entrant;
-    if (!timing_is_segment(t->bench->headline) || e->row.segment == NULL ||
-        t->bench->device->ops->rung(e->row.segment) != RUNG_GRAPH || t->bench->device->probes->raw_now == NULL)
-        return false;
-    double device_ns = ns * ((double)e->row.shape.launches + device_shape_untimed(&e->row.shape) + untimed_launches(t));
-    return host_ns > 2 * device_ns + ESCAPED_NS;
-}
-
-int timed_check_time(struct timed_check *t, double *segment_ns, struct error *err)
-{
-    double ns = 0, host_ns = 0;
-    bool escaped = true;
-    int code = 0;
-    for (int i = 0; i < ESCAPED_TRIES && escaped && code == 0; i++) {
-        code = time_once(t, &ns, &host_ns, err);
-        escaped = code == 0 && has_escaped(t, ns, host_ns);
-    }
-    if (escaped)
-        timed_check_convict(
-            t, VERDICT_STREAM_ESCAPE, "the device counted %.1f us a launch, the host waited %.0f us for %u launches",
-            ns * 1e-3, host_ns * 1e-3, t->entrant->row.shape.launches + device_shape_untimed(&t->entrant->row.shape));
-    bool segment = timing_is_segment(t->bench->headline);
-    *segment_ns = ns * (segment ? (double)t->entrant->row.shape.launches : 1);
-    return code;
 }
 
 /* ---- values ---- */

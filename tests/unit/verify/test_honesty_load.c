@@ -43,6 +43,47 @@ static void a_busy_machine_is_no_fault(void **state)
     }
 }
 
+/* Compilers on every processor: this thread waits for its turn each time, for longer than a short row takes. */
+static uint64_t raw_now_then_always_wait(void)
+{
+    uint64_t now = f.device->ops->now(f.device);
+    f.device->ops->wait_until(f.device, now + 700000 + random_below(&load, 3000000));
+    return now;
+}
+
+static void a_machine_that_is_always_busy_is_no_fault(void **state)
+{
+    struct probe_ops probes;
+    (void)state;
+    random_seed(&load, 2);
+    for (unsigned i = 0; i < 30; i++) {
+        open_cell_with(&probes);
+        f.bench.seed = 200 + i;
+        probes.raw_now = raw_now_then_always_wait;
+        f.actors[0].duration_ns = f.actors[1].duration_ns = 2e3;
+        expect_verdict("ok");
+    }
+}
+
+static void work_elsewhere(const struct cudal2_operands *o)
+{
+    (void)o;
+    f.device->ops->wait_until(f.device, f.device->ops->now(f.device) + 30000000);
+}
+
+/* And hides nobody whose work the host waits for much longer than for nothing. */
+static void work_elsewhere_is_found_on_a_busy_machine(void **state)
+{
+    struct probe_ops probes;
+    (void)state;
+    random_seed(&load, 3);
+    open_cell_with(&probes);
+    probes.raw_now = raw_now_then_always_wait;
+    f.actors[0].duration_ns = f.actors[1].duration_ns = 250e3;
+    cheat.afterwards = work_elsewhere;
+    expect_verdict("stream_escape");
+}
+
 /* ---- memory ---- */
 
 static struct {
@@ -88,6 +129,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_machine_is_no_fault),
+        cmocka_unit_test(a_machine_that_is_always_busy_is_no_fault),
+        cmocka_unit_test(work_elsewhere_is_found_on_a_busy_machine),
         cmocka_unit_test(memory_that_stops_growing_is_no_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
