@@ -6,8 +6,9 @@
 # one job of each problem for each word, as a generator tries several candidates on a problem. $DEVICE (cpu),
 # $SIDES (64x64) and $STEP (8) of K choose device and problems; $EFFORT: how exactly each is measured. Prints
 # the rate, the device's busy share, the middle half-width of the ratios by their runs alone, how many runs it
-# took, and the first failure; exit 1: not all were ok. A second line has the means of `spent`, the first job
-# left out, a third those of a worker's start. Needs curl. docs/lab/serve-details.md has what it printed.
+# took, how long the device had no job, and the first failure; exit 1: not all were ok. A second line has the
+# means of `spent`, the first job left out, a third those of a worker's start. Needs curl.
+# docs/lab/serve-details.md has what it printed.
 set -euo pipefail
 program=${1:?usage: scripts/serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]} jobs=${2:-20} candidate=${3:-blocked} more=${4:-}
 work=$(mktemp -d)
@@ -55,7 +56,10 @@ awk -v n="$jobs" -v ok="$ok" -v s="$((ns / 1000000))" -v busy="$busy" -v width="
     printf "%d jobs, %d ok: %.3f s each, %.0f an hour; ", n, ok, s / 1000 / n, 3600000 * n / s
     printf "busy with contenders %s%%, half-width %s%%", busy, width
 }'
-awk -v n="$jobs" '{ s += 1 / $1; m++ } END { printf "; in %d runs, %d shared ones\n", n - m + s + 0.5, s + 0.5 }' "$work/together"
+awk -v n="$jobs" '{ s += 1 / $1; m++ } END { printf "; in %d runs, %d shared ones", n - m + s + 0.5, s + 0.5 }' "$work/together"
+# The parts of a job, but for its queue, compiler and what is counted twice, are when the device had it.
+sed 's/,parts:.*//; s/,busy:.*//' "$work/spent" | tr ',' '\n' | awk -F: -v ns="$ns" '
+    $1 != "queue" && $1 != "compile" { s += $2 } END { printf "; the device without a job %.2f s\n", ns / 1e9 - s }'
 tr ',' '\n' <"$work/spent" | awk -F: -v n="$jobs" -v ms="$((ns / 1000000))" '
     $1 == "queue" { job++; of = ""; next }
     $1 == "parts" { of = "parts/"; next }
