@@ -124,9 +124,11 @@ static void list_threads(struct host_threads *t)
     free(now);
 }
 
-void host_threads_begin(struct host_threads *t)
+void host_threads_begin(struct host_threads *t, bool asked)
 {
-    *t = (struct host_threads){.directory = -1, .complete = true};
+    *t = (struct host_threads){.directory = -1, .complete = true, .asked = asked};
+    if (!asked)
+        return;
     t->count = count_threads(t);
     list_threads(t);
 }
@@ -137,7 +139,8 @@ static void look(struct host_threads *t)
         t->list[i].turn_ns = processor_ns(t->list[i].id);
 }
 
-void host_threads_turn(struct host_threads *t, const char *name, bool quick)
+/* Who is new since the last turn was of that turn. */
+static void take_turn(struct host_threads *t, const char *name, bool quick)
 {
     uint64_t count = count_threads(t);
     bool all = !quick || t->n <= QUICK_THREADS, changed = count != t->count || (all && any_ended(t));
@@ -152,6 +155,14 @@ void host_threads_turn(struct host_threads *t, const char *name, bool quick)
     t->looked = !quick || t->n <= QUICK_THREADS;
     if (t->looked)
         look(t);
+}
+
+void host_threads_turn(struct host_threads *t, const char *name, bool quick)
+{
+    if (t->asked)
+        take_turn(t, name, quick);
+    else
+        snprintf(t->turn, sizeof t->turn, "%s", name);
 }
 
 /* "ID (NAME) STATE ..."; a name may hold brackets (proc(5)). */

@@ -33,11 +33,14 @@ struct host_threads {
     char turn[HOST_THREADS_NAME]; /* whose it is; "": the harness's */
     bool looked;                  /* turn_ns are of this turn */
     bool complete;                /* the list was, when the turn began */
+    bool asked;                   /* somebody asks whose threads compute; else turns are names and nothing is read */
     bool disturbed;               /* found out: the worker ends (worker.c) */
 };
 
-/* The threads there are now are the harness's. */
-void host_threads_begin(struct host_threads *t);
+/* The threads there are now are the harness's. Where nobody asks whose threads compute (`asked` false: on a GPU, whose
+ * time is not theirs) no thread is looked at, and turns only have names: to look takes 4 to 9 us a turn with 5 to 12
+ * threads, and a block of ten contenders has some 55 turns. */
+void host_threads_begin(struct host_threads *t, bool asked);
 
 /* The turn goes over to `name`: threads that are new belong to whose turn it was, also where as many have ended (a pool
  * made anew). Under a microsecond when there are none; between `quick` turns, which are timed, no more than eight

@@ -213,7 +213,7 @@ static int open_machine(struct worker *w, const struct start_request *start, str
     }
     host_state_read(&w->device->host);
     w->process.host = w->device->host;
-    host_threads_begin(&w->threads);
+    host_threads_begin(&w->threads, (w->device->info.device_bit & CUDAL2_ON_CPU) != 0); /* verify/rivals.h asks */
     return 0;
 }
 

@@ -101,7 +101,7 @@ static void wait_for(int n, int n_asleep)
 static void begin(void)
 {
     wait_for(0, 0);
-    host_threads_begin(&threads);
+    host_threads_begin(&threads, true);
 }
 
 /* What a test that failed has left goes, or it would disturb the next. */
@@ -150,6 +150,29 @@ static void a_new_thread_is_whose_turn_it_was(void **state)
     wait_for(0, 0);
     host_threads_turn(&threads, "", true);
     assert_int_equal(threads.n, 0);
+}
+
+/* On a GPU: no thread is listed or looked at, old or new, and the turn has its name. */
+static void where_nobody_asks_turns_are_names(void **state)
+{
+    (void)state;
+    wait_for(0, 0);
+    pthread_t old = start(sleep_until_woken);
+    wait_for(1, 1);
+    host_threads_begin(&threads, false);
+    host_threads_turn(&threads, "first", false);
+    assert_string_equal(threads.turn, "first");
+    pthread_t thread = start(sleep_until_woken);
+    wait_for(2, 2);
+    host_threads_turn(&threads, "second", true);
+    assert_string_equal(threads.turn, "second");
+    assert_int_equal(threads.n, 0);
+    assert_int_equal(threads.directory, -1);
+    assert_false(threads.looked);
+    sem_post(&wake);
+    sem_post(&wake);
+    pthread_join(old, NULL);
+    pthread_join(thread, NULL);
 }
 
 /* The first one's thread sleeps in the second one's turn, and so has not made the new one. */
@@ -427,6 +450,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_new_thread_is_whose_turn_it_was, end),
+        cmocka_unit_test_teardown(where_nobody_asks_turns_are_names, end),
         cmocka_unit_test_teardown(others_that_sleep_make_no_threads, end),
         cmocka_unit_test_teardown(a_thread_that_two_may_have_made_is_nobodys, end),
         cmocka_unit_test_teardown(the_directory_is_opened_again, end),

@@ -78,7 +78,7 @@ static pthread_t open_with(void *(*body)(void *), unsigned heard)
     f.device->probes = &probes;
     f.device->info.device_bit = CUDAL2_ON_CPU;
     assert_int_equal(timed_open(&f.bench, &err), 0);
-    host_threads_begin(&threads);
+    host_threads_begin(&threads, true);
     host_threads_turn(&threads, f.bench.entrants[0].record->name, false);
     assert_int_equal(pthread_create(&thread, NULL, body, NULL), 0);
     usleep(20000);
