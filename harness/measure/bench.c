@@ -339,20 +339,33 @@ static void release_launches(struct bench *bench, struct entrant *entrant)
     entrant->has_graph_work = false;
 }
 
-void entrant_teardown(struct bench *bench, struct entrant *entrant)
+/* Names the entrant, and leaves its name there. False where there was nothing to tear down. */
+static bool tear_down(struct bench *bench, struct entrant *entrant)
 {
+    bool any = entrant->set_up;
     release_launches(bench, entrant);
-    if (entrant->set_up) {
-        /* Named, and un-named afterwards: the one before or after must not answer for a hang in here. */
+    if (any) {
         bench_stage(bench, entrant, "teardown", bench->config->limits.setup_seconds);
         leak_watch_teardown(&entrant->leaks, &bench->leak_meter, bench->device, true);
         bench->state_seen = false;
         entrant->contender->ops->teardown(entrant->contender, entrant->state);
         leak_watch_teardown(&entrant->leaks, &bench->leak_meter, bench->device, false);
-        bench_stage(bench, NULL, "teardown", bench->config->limits.setup_seconds);
     }
     entrant->set_up = false;
     entrant->state = NULL;
+    return any;
+}
+
+/* Whoever was torn down must not answer for a hang behind it. */
+static void leave_teardown(const struct bench *bench)
+{
+    bench_stage(bench, NULL, "teardown", bench->config->limits.setup_seconds);
+}
+
+void entrant_teardown(struct bench *bench, struct entrant *entrant)
+{
+    if (tear_down(bench, entrant))
+        leave_teardown(bench);
 }
 
 const char *bench_identity(const struct bench *bench, const struct contender *contender)
@@ -361,15 +374,19 @@ const char *bench_identity(const struct bench *bench, const struct contender *co
     return library && bench->library_identity ? bench->library_identity : bench->identity;
 }
 
-/* What was captured goes first: between two teardowns there is nothing else that gives back memory. */
+/* What was captured goes first: between two teardowns nothing else gives back memory. Each is named until the next one
+ * is, as with setups in a row: what its hook has changed is looked for once, when its name goes. */
 void bench_teardown_all(struct bench *bench)
 {
+    bool any = false;
     for (size_t i = 0; i < bench->n_entrants; i++)
         release_launches(bench, &bench->entrants[i]);
     leak_meter_begin_row(&bench->leak_meter);
     for (size_t i = 0; i < bench->n_entrants; i++)
-        entrant_teardown(bench, &bench->entrants[i]);
+        any |= tear_down(bench, &bench->entrants[i]);
     leak_meter_end_row(&bench->leak_meter);
+    if (any)
+        leave_teardown(bench);
 }
 
 /* A set's matrices, with the guards around them. What C holds before a launch is the harness's own. */

@@ -176,7 +176,7 @@ void bench_operands_request(const struct bench *bench, uint64_t seed, struct ope
  * library does: a server that is handed a new one with each job would race and verify the libraries anew each time. */
 const char *bench_identity(const struct bench *bench, const struct contender *contender);
 
-/* Whoever of bench->entrants is set up is torn down. */
+/* Whoever of bench->entrants is set up is torn down, one right behind the other. */
 void bench_teardown_all(struct bench *bench);
 
 /* Matrices at other places, which `seed` decides, in another allocation of bench->arenas; they are not filled. Whoever

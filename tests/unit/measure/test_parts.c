@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -94,6 +95,48 @@ static void who_changes_the_process_is_found_in_a_row(void **state)
     assert_string_equal(record_verdict(&f.bench.record->contenders[0]), "ok");
     assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "device_state_changed");
     assert_string_equal(record_verdict(&f.bench.record->contenders[2]), "ok");
+    fixture_close(&f);
+}
+
+/* ---- who is named while contenders are torn down ---- */
+
+static char named[256]; /* those who came on the stage page, "-" for the harness */
+
+static void note_name(void *context, const char *contender, const char *stage, double deadline_seconds)
+{
+    size_t used = strlen(named);
+    (void)context;
+    (void)deadline_seconds;
+    assert_string_equal(stage, "teardown");
+    snprintf(named + used, sizeof named - used, "%s ", contender[0] ? contender : "-");
+}
+
+static void tear_all_down(void)
+{
+    named[0] = '\0';
+    bench_teardown_all(&f.bench);
+}
+
+/* Each is left for the next one, so that what it has changed is looked for once, under its name; the last one, or one
+ * alone, for the harness. */
+static void who_is_torn_down_is_named_until_the_next(void **state)
+{
+    char expected[256];
+    (void)state;
+    fixture_open(&f, 3);
+    fixture_start(&f);
+    f.bench.report = note_name;
+    const struct contender_record *r = f.bench.record->contenders;
+    entrant_teardown(&f.bench, &f.bench.entrants[1]);
+    snprintf(expected, sizeof expected, "%s - ", r[1].name);
+    assert_string_equal(named, expected);
+    tear_all_down();
+    snprintf(expected, sizeof expected, "%s %s - ", r[0].name, r[2].name);
+    assert_string_equal(named, expected);
+    tear_all_down();
+    assert_string_equal(named, ""); /* there was nobody */
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(f.actors[i].setups, f.actors[i].teardowns);
     fixture_close(&f);
 }
 
@@ -264,6 +307,7 @@ int main(void)
         cmocka_unit_test(parts_add_up_to_the_measuring),
         cmocka_unit_test(changes_are_looked_for_once_between_two_setups),
         cmocka_unit_test(who_changes_the_process_is_found_in_a_row),
+        cmocka_unit_test(who_is_torn_down_is_named_until_the_next),
         cmocka_unit_test(health_is_asked_for_when_it_is_news),
         cmocka_unit_test(a_slowed_device_is_news_each_time),
         cmocka_unit_test(the_empty_kernel_is_prepared_where_it_is_timed),
