@@ -31,6 +31,10 @@ version() { # version TOOL PACKAGE: as its environment has it
     "$adapters/$1/bin/python" -c "import importlib.metadata as m; print(m.version('$2'))" 2>/dev/null || echo unknown
 }
 
+commit() { # commit CHECKOUT: its own, not that of a repository around it
+    { [ -e "$1/.git" ] && git -C "$1" rev-parse --short HEAD 2>/dev/null; } || echo unknown
+}
+
 # row FAMILY WHAT REPOSITORY VERSION LICENCE: replaces the family's line
 row() {
     touch "$dir/families.tsv"
@@ -72,7 +76,7 @@ cute() { # cute TYPE
     local out=$dir/$1/cute-dense source=$top/examples/cute/dense.py
     made "$out/cute-dense.json" "$source" || "$top/scripts/adapters/cute.py" "$source:gemm" --dtype "$1" --name cute-dense --out "$out" || return
     row cute-dense "the CuTe DSL's dense GEMM for Hopper, six tiles (examples/cute/dense.py)" https://github.com/NVIDIA/cutlass \
-        "$(version cute nvidia-cutlass-dsl), $(git -C "$CUTLASS" rev-parse --short HEAD 2>/dev/null || echo unknown)" BSD-3-Clause
+        "$(version cute nvidia-cutlass-dsl), $(commit "$CUTLASS")" BSD-3-Clause
 }
 
 # The published kernels of the config's shapes: a directory of links, for import.py takes a directory.
@@ -86,7 +90,7 @@ published() { # published DTYPE
     "$top/scripts/import/import.py" "$links" --name cuda-l2 --accumulate f32 --shared-cudart --jobs "$jobs" --out "$dir/$1/cuda-l2" || return
     licence=$(head -q -n 1 "$checkout"/LICENSE* 2>/dev/null | head -n 1)
     row cuda-l2 "the published H100 kernels, one for each shape, found by search beforehand" https://github.com/deepreinforce-ai/CUDA-L2 \
-        "$(git -C "$checkout" rev-parse --short HEAD 2>/dev/null || echo unknown)" "${licence:-none is stated}"
+        "$(commit "$checkout")" "${licence:-MIT License (not in this checkout)}"
 }
 
 status=0

@@ -92,6 +92,9 @@ if command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]
     CUDAL2_ADAPTERS=$work/none timeout -k 5 300 scripts/referee.sh -p "$work/their" -c "$work/small.json" "$work/published" f16 >"$work/out" 2>"$work/err" </dev/null
     expect_text "$work/out" '^1 of 1 built; ' "of a checkout, the kernels of the config's shapes"
     expect_text "$work/published/families.tsv" '^cuda-l2	.*/CUDA-L2	[^	]+	A Licence$' "with their licence"
+    rm "$work/their/LICENSE" # a part of a checkout, as the kernels are carried
+    CUDAL2_ADAPTERS=$work/none timeout -k 5 300 scripts/referee.sh -p "$work/their" -c "$work/small.json" "$work/published" f16 >"$work/out" 2>"$work/err" </dev/null
+    expect_text "$work/published/families.tsv" '^cuda-l2	.*	unknown	MIT License \(not in this checkout\)$' "a part of a checkout does not say that there is none"
     [ -e "$work/published/f16/cuda-l2/cuda-l2.so" ]
     verdict $? "as a family of the table"
 fi
