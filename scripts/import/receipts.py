@@ -150,6 +150,10 @@ def kernel_of(cell, name, gains):
     return kernel
 
 
+def is_padded(kernel):
+    return kernel["attributes"].get("padding", "0x0x0") != "0x0x0"
+
+
 def collect(options, results):
     """{(mode, shape): kernel}; where two results have the same one, the later counts."""
     kernels = {}
@@ -279,9 +283,21 @@ class Receipts:
         for count, text in COUNTS.items():
             least = 1 if count == "launches" else 0
             rows.append([text, *(sum(a[call].get(count, 0) > least for a in seen.values()) for call in ("first_call", "each_call"))])
-        padded = sum(a.get("padding", "0x0x0") != "0x0x0" for a in seen.values())
-        return ["## What the wrappers do beside launching", "", *table([f"of {len(seen)} kernels", "in the first call", "in each call"], rows),
-                f"{padded} of them are given padded copies, made inside the time.", ""]
+        return ["## What the wrappers do beside launching", "", *table([f"of {len(seen)} kernels", "in the first call", "in each call"], rows)]
+
+    def part(self, mode, theirs, timing, padded):
+        """How many of those that pass are given padded copies, or are not; what they claim; what was measured."""
+        pair, claims = (REFERENCES[theirs], timing), self.claims[mode]
+        good = {s: k["gains"][pair][0] for s, k in self.of(mode).items() if pair in k["gains"] and is_padded(k) == padded}
+        return [len(good), mean_with_half_width([claims[s][theirs] for s in good if theirs in claims.get(s, {})]), mean_with_half_width(list(good.values()))]
+
+    def padding(self):
+        """Padded copies are made inside the time here, and outside of it by the authors' scripts."""
+        pairs = [(mode, theirs, timing) for mode in self.modes for theirs in REFERENCES for timing in self.timings]
+        parts = [(pair, self.part(*pair, False), self.part(*pair, True)) for pair in pairs]
+        rows = [[*pair, *plain, *padded] for pair, plain, padded in parts if padded[0]]
+        heads = ["mode", "against", "timing", "not padded", "claimed", "measured", "padded", "claimed", "measured"]
+        return ["## Padded copies", "", self.padding.__doc__, "", *table(heads, rows)] if rows else []
 
     def machines(self):
         rows = {}
@@ -294,7 +310,7 @@ class Receipts:
 
     def markdown(self):
         return "\n".join([f"# {self.options.dir.resolve().name}: receipts", "", *self.coverage(), *self.verdicts(), *self.means(), *self.classes(),
-                          *self.behaviour(), *self.machines()])
+                          *self.padding(), *self.behaviour(), *self.machines()])
 
     def rows(self):
         """Of the TSV: one for each kernel and mode."""

@@ -70,6 +70,16 @@ expect_text out '^\| synchronises \| 2 \| 2 \|$' "what the wrappers do"
 expect_text out '^\| Test GPU \| 1 \| cublas 13.1 \|$' "on which machine"
 expect_text kernels.tsv '^offline	64	64	64	ok		0.5000	1.0000	0.2000	0.1000	.*	0.2000	0.0000	1.0000$' "a row for each kernel"
 expect_text kernels.tsv '^offline	256	64	64	stream_escape	work in another stream	.*	0.5000	+$' "without a time where it is flagged"
+expect_no_text out '^## Padded copies$' "nothing of padding where nothing is padded"
+python3 - <<'END'
+import json
+tree = json.load(open("r.json"))
+tree["cells"][1]["contenders"]["gpu_F32F16F16F32-tn"]["attributes"]["padding"] = "0x32x0"
+json.dump(tree, open("padded.json", "w"))
+END
+receipts padded.json
+expect_text out '^\| offline \| cuBLASLt-auto-tuning-max \| device \| 1 \| \+10.0% \| \+20.0% \| 1 \| \+30.0% \| \+40.0% \|$' \
+    "those that are given padded copies apart from the others"
 run report r.json --format pairs
 expect_code 0 "report --format pairs"
 expect_text "$work/out" '^offline,f16,f32,64,64,64,,gpu_F32F16F16F32-max,cublaslt-autotuning-max,device,1,1.2,1,2,$' "has a row for each speedup"
