@@ -15,7 +15,7 @@ cutile) packages='cuda-tile[tileiras]' ;;
 heuristics) packages=nvidia-matmul-heuristics ;;
 *) echo "$usage" >&2; exit 64 ;;
 esac
-[ -x "$at/bin/python" ] || python3 -m venv "$at"
+"$at/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv "$at" # also where an earlier call has left half of one
 no_deps=
 [ "$name" != cutlass ] || no_deps=--no-deps
 # shellcheck disable=SC2086
