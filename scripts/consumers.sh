@@ -1,10 +1,11 @@
 #!/bin/bash
 # consumers.sh [all]: puts programs that read our exports under $BUILD/consumers (build/consumers), for the
-# tests that try them (e2e_consumers.sh, e2e_formats.sh, e2e_parquet.sh, e2e_rl.sh): promtool and
-# node_exporter out of their Debian packages, junitparser, Gymnasium and httpx by pip, 105 MB in all; with
-# `all` also Google Benchmark's compare.py (with scipy), nvbench's, pandas, duckdb and pyarrow, 160 MB more,
-# OpenEnv, 450 MB, and for e2e_scale_out.sh kubernetes-validate and Ray, 300 MB. Nothing is installed into the
-# system. What cannot be had is said and left out: its test skips. Called by .ci/run and by hand.
+# tests that try them (e2e_consumers.sh, e2e_formats.sh, e2e_flashinfer.sh, e2e_parquet.sh, e2e_rl.sh):
+# promtool and node_exporter out of their Debian packages, junitparser, Gymnasium and httpx by pip, 105 MB in
+# all; with `all` also Google Benchmark's compare.py (with scipy), nvbench's, FlashInfer-Bench's models, pandas,
+# duckdb and pyarrow, 160 MB more, OpenEnv, 450 MB, and for e2e_scale_out.sh kubernetes-validate and Ray,
+# 300 MB. Nothing is installed into the system. What cannot be had is said and left out: its test skips. Called
+# by .ci/run and by hand.
 set -u
 cd "$(dirname "$0")/.." || exit
 to=${BUILD:-build}/consumers
@@ -54,14 +55,22 @@ nvbench() {
     rm -rf "$made"
 }
 
+# FlashInfer-Bench without what it wants beside pydantic, which is torch.
+flashinfer() {
+    [ -e "$to/python/flashinfer_bench" ] && return
+    "${PYTHON:-python3}" -m pip -q --disable-pip-version-check install --no-deps --target "$to/python" flashinfer-bench >"$to/log" 2>&1 ||
+        echo "consumers: no flashinfer-bench ($(tail -1 "$to/log"))"
+}
+
 debian prometheus promtool
 debian prometheus-node-exporter prometheus-node-exporter
 python junitparser kubernetes_validate gymnasium httpx
 if [ "${1:-}" = all ]; then
     benchmark
     nvbench
-    python scipy pandas duckdb pyarrow tabulate colorama jsondiff ray openenv=openenv-core uvicorn
+    python scipy pandas duckdb pyarrow tabulate colorama jsondiff ray openenv=openenv-core uvicorn pydantic
+    flashinfer
 fi
-for path in bin/promtool bin/prometheus-node-exporter benchmark/compare.py nvbench/nvbench_compare.py python/junitparser python/kubernetes_validate python/gymnasium python/openenv python/ray python/pandas python/duckdb python/pyarrow; do
+for path in bin/promtool bin/prometheus-node-exporter benchmark/compare.py nvbench/nvbench_compare.py python/junitparser python/kubernetes_validate python/gymnasium python/openenv python/flashinfer_bench python/ray python/pandas python/duckdb python/pyarrow; do
     [ ! -e "$to/$path" ] || echo "consumers: $to/$path"
 done
