@@ -2,10 +2,10 @@
 # consumers.sh [all]: puts programs that read our exports under $BUILD/consumers (build/consumers), for the
 # tests that try them (e2e_consumers.sh, e2e_formats.sh, e2e_flashinfer.sh, e2e_parquet.sh, e2e_rl.sh):
 # promtool and node_exporter out of their Debian packages, junitparser, Gymnasium and httpx by pip, 105 MB in
-# all; with `all` also Google Benchmark's compare.py (with scipy), nvbench's, FlashInfer-Bench's models, pandas,
-# duckdb and pyarrow, 160 MB more, OpenEnv, 450 MB, and for e2e_scale_out.sh kubernetes-validate and Ray,
-# 300 MB. Nothing is installed into the system. What cannot be had is said and left out: its test skips. Called
-# by .ci/run and by hand.
+# all; with `all` also Google Benchmark's compare.py (with scipy), nvbench's, FlashInfer-Bench's models,
+# pandas, duckdb and pyarrow, 160 MB more, OpenEnv, 450 MB, and for e2e_scale_out.sh kubernetes-validate and
+# Ray, 300 MB. Nothing is installed into the system. What cannot be had is said and left out: its test skips.
+# Called by .ci/run and by hand.
 set -u
 cd "$(dirname "$0")/.." || exit
 to=${BUILD:-build}/consumers

@@ -286,7 +286,8 @@ class Receipts:
         return ["## What the wrappers do beside launching", "", *table([f"of {len(seen)} kernels", "in the first call", "in each call"], rows)]
 
     def part(self, mode, theirs, timing, padded):
-        """How many of those that pass are given padded copies, or are not; what they claim; what was measured."""
+        """How many of those that pass are given padded copies, or are not; what they claim; what was
+        measured."""
         pair, claims = (REFERENCES[theirs], timing), self.claims[mode]
         good = {s: k["gains"][pair][0] for s, k in self.of(mode).items() if pair in k["gains"] and is_padded(k) == padded}
         return [len(good), mean_with_half_width([claims[s][theirs] for s in good if theirs in claims.get(s, {})]), mean_with_half_width(list(good.values()))]

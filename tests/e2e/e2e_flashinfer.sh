@@ -1,7 +1,7 @@
 #!/bin/bash
 # scripts/adapters/flashinfer.py: a small data set in FlashInfer-Bench's form becomes configs and sources;
-# where nvcc is, the sources build (20 s: make test-all); a result becomes traces, which FlashInfer-Bench's own
-# models take, where scripts/consumers.sh all has put them. Needs no GPU.
+# where nvcc is, the sources build (20 s: make test-all); a result becomes traces, which FlashInfer-Bench's
+# own models take, where scripts/consumers.sh all has put them. Needs no GPU.
 # Times nothing.
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh
