@@ -6,14 +6,20 @@
 
 For each journal (.gz too): the run's parts and what each worker did in them (time_spent of its last line),
 what the start of a worker took, the phases of its cells, the parts of measuring, GPU time in contenders'
-launches, the longest cells, and by the time of a cell's fastest launch what a block's milliseconds go to.
+launches, the longest cells, and by the time of a cell's fastest launch what a block's milliseconds go to, and
+how many launches a group captures (primers too), with the milliseconds that the GPU takes for them once.
 Cells are given by worker where several measured. --against: of one plan on one GPU and on several, what keeps
 them from being as many times as fast, in seconds of the run on several.
 """
 import collections
 import gzip
 import json
+import statistics
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent / "figures"))
+from journal_series import times_ns  # noqa: E402
 
 
 def read(path):
@@ -45,6 +51,9 @@ def say_cells(name, cells):
     blocks = sum(len(cell.get("order", "").split()) for cell in cells)
     print(f"  {name}: {len(cells)} cells, {blocks} blocks, {whole:.1f} s: {listed(phases)}")
     print(f"    measuring: {listed(added(cells, 'part_seconds'))}; GPU in contenders' launches: {busy:.1f}")
+    races = [c["tuning"] for cell in cells for c in cell.get("contenders", []) if "seconds" in (c.get("tuning") or {})]
+    print(f"    {len(races)} races of {sum(race['raced'] for race in races)} variants: {sum(r['seconds'] for r in races):.1f} s, "
+          f"GPU in their launches: {sum(r['busy_seconds'] for r in races):.1f}")
 
 
 def say_longest(cells):
@@ -70,6 +79,17 @@ def fastest_us(cell):
     return min(shortest, default=0)
 
 
+def captured(cell):
+    """Launches in the graphs of a group, primers too, and ms that the GPU takes for them; 0: no graphs."""
+    usual, launches, took = cell.get("usual", {}), 0, 0
+    for contender in cell.get("contenders", []):
+        if cell.get("headline") == "device" and contender.get("device"):
+            own = sum(contender.get(name, usual.get(name, 0)) for name in ("launches", "primers"))
+            launches += own
+            took += 1e-6 * own * statistics.median(times_ns(contender["device"]))
+    return launches, took
+
+
 def say_classes(cells):
     """By the fastest launch: how many cells converged, and the parts of a block."""
     low = 0
@@ -81,8 +101,9 @@ def say_classes(cells):
             continue
         each = {part: 1e3 * seconds / blocks for part, seconds in added(some, "part_seconds").items()}
         whole = 1e3 * added(some, "phase_seconds")["measure"] / blocks
+        graphs = [sum(len(c.get("order", "").split()) * captured(c)[i] for c in some) / blocks for i in range(2)]
         print(f"  {name}: {len(some)} cells, {sum(bool(c.get('converged')) for c in some)} converged, {blocks} blocks of "
-              f"{whole:.1f} ms: {listed(each)}")
+              f"{whole:.1f} ms: {listed(each)}; {graphs[0]:.0f} launches captured, {graphs[1]:.1f} ms of the GPU")
 
 
 def say(path):
