@@ -53,10 +53,11 @@ static int look(struct bench *bench, struct entrant *entrant, struct error *err)
     return code == 0 ? 0 : entrant_fault(bench, entrant, "tune", err);
 }
 
-/* The graph of one launch, timed as often as segment_estimate times it; its kernel is loaded already. */
+/* The graph of one launch, which segment_estimate takes as it is and times; its kernel is loaded already. */
 static int look_closely(struct bench *bench, struct entrant *entrant, struct error *err)
 {
-    const struct device_shape one = {.launches = 1, .n_sets = bench->sets_each, .loaded = true, .settled = true};
+    const struct device_shape one = {
+        .visits = 1, .launches = 1, .n_sets = bench->sets_each, .loaded = true, .settled = true};
     struct device *d = bench->device;
     int code = d->ops->prepare(d, &entrant->work, &one, RUNG_GRAPH, &entrant->row.segment, err);
     entrant->row.shape = one;

@@ -65,6 +65,22 @@ static void a_hopeless_long_one_is_launched_once(void **state)
     close_race();
 }
 
+/* The graph of a look is the one that its estimate times; who is left then has one for the heats. */
+static void a_look_prepares_its_graph_once(void **state)
+{
+    const double ns[] = {10e3, 40e3};
+    (void)state;
+    for (unsigned visits = 1; visits <= 2; visits++) {
+        open_race_at(ns, 2, visits);
+        uint64_t before = fake_counts(f.device).prepares;
+        race();
+        assert_string_equal(result.ranked[0].key, "v0");
+        assert_true(time_of(1) == 40e3);
+        assert_int_equal(fake_counts(f.device).prepares - before, 2 + 1);
+        close_race();
+    }
+}
+
 /* A library's list is to be had from the library, a candidate's from nowhere else. */
 static void only_candidates_keys_are_told(void **state)
 {
@@ -389,6 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hopeless_long_one_is_launched_once),
+        cmocka_unit_test(a_look_prepares_its_graph_once),
         cmocka_unit_test(only_candidates_keys_are_told),
         cmocka_unit_test(stages_name_a_baselines_variant),
         cmocka_unit_test(the_first_one_always_starts),
