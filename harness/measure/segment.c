@@ -156,9 +156,18 @@ static int prepare_row(struct bench *bench, const struct entrant *entrant, struc
     return d->ops->prepare(d, &entrant->work, &row->shape, RUNG_GRAPH, &row->segment, err);
 }
 
+/* Nobody takes less than this problem's arithmetic does: its first replay may count, as in blocks (is_settled). By then
+ * whoever is timed has been raced or verified; who has not, and cannot be captured so, is launched once. */
+static bool is_surely_long(const struct bench *bench)
+{
+    return bench->in_blocks && bench_floor_ns(bench) >= SEGMENT_TARGET_NS;
+}
+
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err)
 {
-    struct device_shape one = {.visits = 1, .launches = 1, .n_sets = bench->sets_each};
+    bool lasting = is_surely_long(bench);
+    struct device_shape one = {
+        .visits = 1, .launches = 1, .n_sets = bench->sets_each, .loaded = lasting, .settled = lasting};
     double least = INFINITY;
     int code = 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
@@ -219,7 +228,8 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
         return 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
     int code = prepare_row(bench, entrant, &entrant->row, &shape, err);
-    entrant->row.replayed = code == 0 && !shape.settled && bench->device->ops->rung(entrant->row.segment) == RUNG_GRAPH;
+    bool replayed = code == 0 && !entrant->row.shape.settled; /* as it was prepared: its estimate's may do */
+    entrant->row.replayed = replayed && bench->device->ops->rung(entrant->row.segment) == RUNG_GRAPH;
     if (code == 0 && shape.loaded && !shape.settled && entrant->record->candidate)
         code = bench->device->ops->sync(bench->device, err); /* a fault in a stranger's replay is the stranger's */
     return code == 0 ? 0 : entrant_fault(bench, entrant, "measure", err);
@@ -232,6 +242,8 @@ static int prepare_beside(struct bench *bench, struct entrant *entrant, enum tim
     const struct device_ops *ops = bench->device->ops;
     struct device_shape shape = entrant->row.shape;
     shape.overlap = timing_table[timing].overlaps;
+    shape.loaded = bench->warmed; /* a new row is asked what may overlap in it */
+    shape.settled &= bench->warmed;
     int code = prepare_row(bench, entrant, row, &shape, err);
     if (code != 0)
         return entrant_fault(bench, entrant, "measure", err);

@@ -35,8 +35,9 @@
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns);
 
 /* Times one launch for a first estimate with the headline timing, a short one three times, of which the least counts;
- * by event or wall time after an untimed one, which may load its code. A contender's fault makes it fail; non-zero only
- * when the worker must end. */
+ * by event or wall time after an untimed one, which may load its code. In blocks of a problem that takes
+ * SEGMENT_TARGET_NS at the device's peak it is the graph's first replay, and nothing comes before. A contender's fault
+ * makes it fail; non-zero only when the worker must end. */
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err);
 
 /* Prepares the device-timed segment (nothing for other timings). Errors as segment_estimate. */

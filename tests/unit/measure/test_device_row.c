@@ -156,6 +156,28 @@ static void its_graphs_are_released(void **state)
     fixture_close(&f);
 }
 
+/* Its first one of a cell is asked what may overlap in it (device_shape.loaded), also where the headline's graph, of a
+ * launch that is surely long, was taken for loaded. */
+static void a_first_row_is_new(void **state)
+{
+    struct error err;
+    (void)state;
+    for (int later = 0; later < 2; later++) {
+        open_cell(TIMING_DEVICE, CUDAL2_BIT(TIMING_DEVICE_ROW));
+        fixture_start(&f);
+        struct entrant *e = &f.bench.entrants[0];
+        f.device->info.peak_flops = problem_flops(&f.bench.problem) / 250e-6;
+        f.bench.in_blocks = true;
+        f.bench.warmed = later == 1;
+        assert_int_equal(segment_estimate(&f.bench, e, &err), 0);
+        assert_int_equal(segment_prepare(&f.bench, e, SEGMENT_TARGET_NS, 300e3, &err), 0);
+        assert_int_equal(segment_prepare_beside(&f.bench, e, &err), 0);
+        assert_true(e->row.shape.loaded);
+        assert_int_equal(e->beside[TIMING_DEVICE_ROW].shape.loaded, later);
+        fixture_close(&f);
+    }
+}
+
 /* A row on another rung would hold other things than the time beside it. */
 static void another_rung_is_not_taken(void **state)
 {
@@ -204,6 +226,7 @@ int main(void)
         cmocka_unit_test(one_launch_is_no_row),
         cmocka_unit_test(a_device_without_it_takes_the_rest),
         cmocka_unit_test(its_graphs_are_released),
+        cmocka_unit_test(a_first_row_is_new),
         cmocka_unit_test(another_rung_is_not_taken),
         cmocka_unit_test(it_is_compared_like_any_other),
     };

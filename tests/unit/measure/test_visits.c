@@ -380,6 +380,32 @@ static void what_is_loaded_and_settled(void **state)
     fixture_close(&f);
 }
 
+/* What takes 200 us at the device's peak is estimated by its graph's only replay, in blocks; else it has run before. */
+static void what_is_surely_long_is_replayed_once(void **state)
+{
+    struct error err;
+    const double floors_ns[] = {199e3, 201e3};
+    (void)state;
+    start_with_visits(1, 1);
+    struct entrant *e = &f.bench.entrants[0];
+    f.actors[0].duration_ns = 300e3;
+    for (int i = 0; i < 4; i++) {
+        bool lasting = i == 3;
+        f.device->info.peak_flops = problem_flops(&f.bench.problem) / (1e-9 * floors_ns[i % 2]);
+        f.bench.in_blocks = i > 1;
+        assert_int_equal(segment_estimate(&f.bench, e, &err), 0);
+        assert_int_equal(e->row.shape.loaded, lasting);
+        assert_int_equal(e->row.shape.settled, lasting);
+        assert_true(fabs(e->estimate_ns - 300e3) < 1);
+        assert_int_equal(segment_prepare(&f.bench, e, SEGMENT_TARGET_NS, 300e3, &err), 0); /* it is that graph */
+        assert_int_equal(e->row.shape.settled, lasting);
+        assert_int_equal(e->row.replayed, !lasting);
+        f.device->ops->release_segment(f.device, e->row.segment);
+        e->row.segment = NULL;
+    }
+    fixture_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +425,7 @@ int main(void)
         cmocka_unit_test(another_number_of_visits_is_prepared_anew),
         cmocka_unit_test(candidates_replays_are_waited_for),
         cmocka_unit_test(what_is_loaded_and_settled),
+        cmocka_unit_test(what_is_surely_long_is_replayed_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
