@@ -274,5 +274,15 @@ END
     expect_text receipts.md '^\| offline \| ok \| 1 \|' "the verdict offline"
     expect_text receipts.md '^\| server \| ok \| 1 \|' "and in server mode"
     expect_text receipts.md '^\| offline \| cuBLAS-max \| wall \| 1 \| \+20.0% \| \+20.0% \| [+-][0-9.]+% ' "the claim next to what was measured"
+
+    mkdir one && cp -r built one/cpu_F32F16F16F32 # the same by one command
+    PUBLISHED_CONFIG=$work/cpu.json PUBLISHED_TIMING=wall PUBLISHED_BASELINES=$work/baseline/cublas.so timeout -k 5 300 \
+        "$top/scripts/import/receipts.sh" -o one -b "$tested_build" -d cpu their cpu_F32F16F16F32 --real-torch >out.txt 2>err </dev/null
+    code=$?
+    expect_code 0 "a checkout becomes receipts by one command"
+    expect_text out.txt "^receipts: $work/one/receipts.md$" "which says where they are"
+    expect_text one/receipts.md '^\| (offline|server) \| ok \| 1 \|' "with verdicts"
+    [ "$(wc -l <one/receipts.tsv)" -eq 3 ]
+    verdict $? "and a row for each mode" "$(cut -c1-100 one/receipts.tsv)"
 fi
 finish

@@ -97,6 +97,11 @@ receipts r.json --name nobody
 expect_code 1 "kernels of another name"
 expect_text err '^receipts: no cell has "nobody-nn" or "nobody-tn": --name says' "are asked for"
 
+"$top/scripts/import/receipts.sh" "$work" none >out 2>err
+code=$?
+expect_code 66 "one command for all of it, of a set that is not there"
+expect_text err '/kernels/none$' "names it"
+
 # --- a journal has every timing ---
 cp "$top/tests/fixtures/data/journals/11-24d-server-f32/journal.jsonl.gz" .
 for shape in $(gzip -dc journal.jsonl.gz | sed -nE '/"kind":"cell"/s/.*"data":\{"m":([0-9]+),"n":([0-9]+),"k":([0-9]+),.*/\1_\2_\3/p'); do

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] CHECKOUT [SET [OPTION...]]: the receipts of a
+# published set by one command: builds the kernels (import.py, with the OPTIONs, such as --limit 200), runs
+# them in both modes against NVIDIA's baselines (scripts/gpu-run.sh published), and makes the page
+# OUT/receipts.md with OUT/receipts.tsv (receipts.py). CHECKOUT is one of the authors' repository, SET a
+# directory of its kernels/ (h100_F32F16F16F32). Where it is ended, or there is no GPU, the same command goes
+# on; what it has so far is on the page. Called by hand, from anywhere.
+set -u
+usage='usage: receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] CHECKOUT [SET [OPTION...]]'
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 70
+out=receipts build=$top/build device=cuda:all seconds=86400
+while getopts o:b:d:t: flag; do
+    case $flag in
+    o) out=$OPTARG ;;
+    b) build=$OPTARG ;;
+    d) device=$OPTARG ;;
+    t) seconds=$OPTARG ;;
+    *) echo "$usage" >&2; exit 64 ;;
+    esac
+done
+shift $((OPTIND - 1))
+[ $# -ge 1 ] || { echo "$usage" >&2; exit 64; }
+kernels=$(realpath "$1")/kernels/${2:-h100_F32F16F16F32}
+set_name=$(basename "$kernels")
+shift $(($# > 1 ? 2 : 1))
+[ -d "$kernels" ] || { echo "receipts: no $kernels" >&2; exit 66; }
+mkdir -p "$out" || exit 73
+out=$(realpath "$out") build=$(realpath "$build")
+case $set_name in *_F16F16F16F16) sums=f16 ;; *) sums=f32 ;; esac
+
+adapters=${CUDAL2_ADAPTERS:-${XDG_CACHE_HOME:-$HOME/.cache}/cudal2-bench/adapters}
+if [ ! -d "$adapters/cutlass" ] && grep -rqE '#include *[<"](cute|cutlass)/' "$kernels"; then
+    "$top/scripts/adapters/setup.sh" cutlass || exit
+fi
+"$top/scripts/import/import.py" "$kernels" --name "$set_name" --out "$out/$set_name" --accumulate $sums --shared-cudart "$@" || exit
+(cd "$top" && scripts/gpu-run.sh -n -b "$build" -t "$seconds" -d "$device" -o "$out" "published:$out/$set_name:$sums")
+status=$? # 3: kernels have failed their checks, which is what is to be found out
+[ $status -ne 3 ] || status=0
+journals=("$out/published-$set_name-both"*.journal.jsonl)
+[ -e "${journals[0]}" ] || { echo "receipts: nothing is measured (exit status $status)" >&2; exit $((status ? status : 70)); }
+"$top/scripts/import/receipts.py" "$kernels" "${journals[@]}" --name "$set_name" --build "$out/$set_name" --program "$build/cudal2-bench" \
+    --tsv "$out/receipts.tsv" --out "$out/receipts.md" || exit
+echo "receipts: $out/receipts.md"
+[ $status -eq 0 ] || echo "receipts: not all of it (exit status $status); the same command goes on" >&2
+exit $status
