@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""import.py DIR [--out OUT] [--name NAME] [--arch sm_90a] [--jobs N] [--limit N] [--shard I/N] [--again]:
+"""import.py DIR [--out OUT] [--name NAME] [--arch sm_90a] [--jobs N] [--limit N] [--shard I/N] [--again]
+[--padding outside]:
 builds torch extensions of the form void f(torch::Tensor a, b, b_col_major, c), one file M_N_K.cu for each
 shape, into one plugin: OUT/NAME.so.
 
@@ -11,6 +12,10 @@ GPU and no PyTorch. README.md says how it is made.
 OUT/NAME.tsv and NAME.so are those of the kernels that OUT has of DIR, from the first one on and after each: a
 call may be ended at any time. TERM (exit 75) and INT (130) wait for the compilers that run, a second one ends
 them.
+
+--padding outside compiles nothing: of the kernels that OUT has it lists those whose tiles do not divide their shape,
+each for the shape padded to whole tiles, as their authors time them: without copies. It wants a NAME of its
+own.
 
 --real-torch compiles and links with a real libtorch (LIBTORCH=, else python3's torch) what the stand-in has not built into OUT.
 
@@ -68,6 +73,8 @@ def arguments():
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--limit", type=int, help="files at most, spread over the directory")
     p.add_argument("--order", type=Path, help="a file with names of files, one a line: those first, in that order")
+    p.add_argument("--padding", choices=["inside", "outside"], default="inside",
+                   help="outside: those that need padding, for their padded shapes, without copies (default: inside the time)")
     p.add_argument("--shard", help="I/N: the I-th of N parts of like cost, or none (default: what the scheduler says)")
     p.add_argument("--timeout", type=float, default=1800, help="seconds for one file")
     p.add_argument("--again", action="store_true", help="build again what did not build")
@@ -238,11 +245,30 @@ def build_text(build, path, text):
     return record
 
 
+def pads_of(path, tiles):
+    return [-int(size) % tile for size, tile in zip(path.stem.split("_"), tiles)]
+
+
+def padded_shape(path, tiles):
+    return [int(size) + pad for size, pad in zip(path.stem.split("_"), pads_of(path, tiles))]
+
+
+def padded_alone(files):
+    """Those that are padded, without any whose padded shape is another one's too."""
+    whole = {f: tuple(padded_shape(f, tiles_of(f.read_text(errors="replace")))) for f in files}
+    taken = collections.Counter(whole.values())
+    return [f for f in files if "_".join(map(str, whole[f])) != f.stem and taken[whole[f]] == 1]
+
+
 def all_files(options):
     files = sorted(options.dir.glob("*.cu"))
-    if not files:
-        sys.exit(f"import: no .cu in {options.dir}")
-    return files
+    return files or sys.exit(f"import: no .cu in {options.dir}")
+
+
+def listed(options):
+    """The files that the index may have."""
+    files = [f for f in all_files(options) if re.fullmatch(r"\d+_\d+_\d+", f.stem)]
+    return padded_alone(files) if options.padding == "outside" else files
 
 
 def chosen(options):
@@ -260,10 +286,10 @@ def guess(options, path):
     return (MANY if builders > 2 else SLOW if builders else QUICK) + REAL * options.real_torch
 
 
-def line_of_index(path, record):
+def line_of_index(path, record, padding="inside"):
     """"M N K padM padN padK object source": what dispatch.c reads."""
-    m, n, k = (int(x) for x in path.stem.split("_"))
-    pads = [-size % tile for size, tile in zip((m, n, k), record["tiles"])]
+    m, n, k = padded_shape(path, record["tiles"] if padding == "outside" else (1, 1, 1))
+    pads = [0, 0, 0] if padding == "outside" else pads_of(path, record["tiles"])
     return f"{m}\t{n}\t{k}\t{pads[0]}\t{pads[1]}\t{pads[2]}\t{record['key']}.so\t{path.name}\n"
 
 
@@ -303,16 +329,16 @@ class Index:
     def __init__(self, build, name, files):
         options = build.options
         self.build, self.name, self.files, self.records, self.rows = build, name, files, {}, {}
-        self.texts = {f: f.read_text(errors="replace") for f in all_files(options) if re.fullmatch(r"\d+_\d+_\d+", f.stem)}
+        self.texts = {f: f.read_text(errors="replace") for f in listed(options)}
         self.plugin = False  # this call's
         part = f".shard-{options.shard.index}-of-{options.shard.count}" if options.shard else ""
-        self.report = options.out / f"report{part}.tsv"
+        self.report = options.out / f"report{part}{'.outside' if options.padding == 'outside' else ''}.tsv"
 
     def find(self, path):
         for build in filter(None, (self.build.plain, self.build)):
             record = kept_record(build, path, self.texts[path])
             if record and record["state"] == "ok":
-                return line_of_index(path, record)
+                return line_of_index(path, record, build.options.padding)
         return None
 
     def write(self):
@@ -405,7 +431,7 @@ def main():
         build.plain = build.torch.cuda and Build(argparse.Namespace(**vars(options) | {"real_torch": False}), files)
         print(f"libtorch {build.torch.version}, {'with CUDA' if build.torch.cuda else 'without CUDA: kernels of the CPU device'}", flush=True)
     stop.compilers = [build.compilers]
-    index = Index(build, name, files)
+    index = Index(build, name, files if options.padding == "inside" else [])
     index.write()  # what is kept is of use at once
     build_all(build, index, guesses, stop)
     index.write()

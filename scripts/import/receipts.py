@@ -118,14 +118,18 @@ def median(contender, timing):
     return contender.get("timings", {}).get(timing, {}).get("median_ns")
 
 
+def reference_time(cell, reference, timing):
+    """Of the faster layout; None where it has none."""
+    family = reference.removesuffix("-max")
+    times = [median(c, timing) for n, c in cell["contenders"].items()
+             if n in (family, f"{family}-nn", f"{family}-tn") and c["status"] == "ok"]
+    return min((t for t in times if t), default=None)
+
+
 def gain_by_medians(cell, own, reference, timing):
     """Of a kernel whose times are marked invalid: no interval belongs to it."""
-    family = reference.removesuffix("-max")
-    theirs = [median(c, timing) for n, c in cell["contenders"].items()
-              if n in (family, f"{family}-nn", f"{family}-tn") and c["status"] == "ok"]
-    ours = [t for t in (median(c, timing) for c in own) if t]
-    theirs = [t for t in theirs if t]
-    return min(theirs) / min(ours) - 1 if ours and theirs else None
+    theirs, ours = reference_time(cell, reference, timing), [t for t in (median(c, timing) for c in own) if t]
+    return theirs / min(ours) - 1 if ours and theirs else None
 
 
 def time_of_autotuning(cell):
@@ -142,7 +146,7 @@ def kernel_of(cell, name, gains):
     verdict, reason = verdict_of(own)
     attributes = [c["attributes"] for c in own if "each_call" in c.get("attributes", {})]
     kernel = {"verdict": verdict, "reason": reason, "attributes": attributes[0] if attributes else {}, "gains": gains, "flagged": {},
-              "time": time_of_autotuning(cell)}
+              "time": time_of_autotuning(cell), "references": {(r, t): reference_time(cell, r, t) for r in REFERENCES.values() for t in TIMINGS}}
     if verdict != "ok":
         kernel["gains"] = {}
         pairs = ((r, t) for r in REFERENCES.values() for t in TIMINGS)
@@ -164,6 +168,19 @@ def collect(options, results):
             if kernel:
                 kernels[key] = kernel
     return kernels or fail(f'no cell has "{options.name}-nn" or "{options.name}-tn": --name says what the kernels are called')
+
+
+def collect_padded(options, results):
+    """{(mode, shape that it is published for): {timing: ns}} of kernels that were run for their padded
+    shapes, and pass."""
+    times = {}
+    for cell in (cell for result, _ in results for cell in result["cells"]):
+        for name, c in cell["contenders"].items():
+            stem = Path(c.get("attributes", {}).get("source", "")).stem
+            if name in (f"{options.name}-padded-nn", f"{options.name}-padded-tn") and c["status"] == "ok" and re.fullmatch(r"\d+_\d+_\d+", stem):
+                own = times.setdefault((cell["mode"], tuple(map(int, stem.split("_")))), {})
+                own |= {t: min(ns, own.get(t, math.inf)) for t in TIMINGS if (ns := median(c, t))}
+    return times
 
 
 # --- tables ---
@@ -210,6 +227,7 @@ class Receipts:
         results = [read_result(options, p) for p in options.results]
         self.results = [r for r, _ in results]
         self.kernels = {k: v for k, v in collect(options, results).items() if k[1] in self.shapes}
+        self.padded = collect_padded(options, results)
         self.claims = {mode: read_claims(options, mode) for mode in MODES}
         self.modes = [m for m in MODES if any(k[0] == m for k in self.kernels)]
         self.timings = [t for t in TIMINGS if any(p[1] == t for k in self.kernels.values() for p in [*k["gains"], *k["flagged"]])]
@@ -292,12 +310,20 @@ class Receipts:
         good = {s: k["gains"][pair][0] for s, k in self.of(mode).items() if pair in k["gains"] and is_padded(k) == padded}
         return [len(good), mean_with_half_width([claims[s][theirs] for s in good if theirs in claims.get(s, {})]), mean_with_half_width(list(good.values()))]
 
+    def outside(self, mode, theirs, timing):
+        """Of the padded ones, by medians: their time for the padded shape, beside the reference's for the
+        shape."""
+        pair = REFERENCES[theirs], timing
+        gains = [k["references"][pair] / own - 1 for s, k in self.of(mode).items()
+                 if pair in k["gains"] and k["references"][pair] and (own := self.padded.get((mode, s), {}).get(timing))]
+        return f"{mean_with_half_width(gains)} ({len(gains)})"
+
     def padding(self):
         """Padded copies are made inside the time here, and outside of it by the authors' scripts."""
         pairs = [(mode, theirs, timing) for mode in self.modes for theirs in REFERENCES for timing in self.timings]
         parts = [(pair, self.part(*pair, False), self.part(*pair, True)) for pair in pairs]
-        rows = [[*pair, *plain, *padded] for pair, plain, padded in parts if padded[0]]
-        heads = ["mode", "against", "timing", "not padded", "claimed", "measured", "padded", "claimed", "measured"]
+        rows = [[*pair, *plain, *padded, self.outside(*pair)] for pair, plain, padded in parts if padded[0]]
+        heads = ["mode", "against", "timing", "not padded", "claimed", "measured", "padded", "claimed", "measured", "without copies (how many)"]
         return ["## Padded copies", "", self.padding.__doc__, "", *table(heads, rows)] if rows else []
 
     def machines(self):

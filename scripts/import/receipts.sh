@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] CHECKOUT [SET [OPTION...]]: the receipts of a
 # published set by one command: builds the kernels (import.py, with the OPTIONs, such as --limit 200), runs
-# them in both modes against NVIDIA's baselines (scripts/gpu-run.sh published), and makes the page
-# OUT/receipts.md with OUT/receipts.tsv (receipts.py). CHECKOUT is one of the authors' repository, SET a
-# directory of its kernels/ (h100_F32F16F16F32). Where it is ended, or there is no GPU, the same command goes
-# on; what it has so far is on the page. Called by hand, from anywhere.
+# them in both modes against NVIDIA's baselines (scripts/gpu-run.sh published), those that need padding once
+# more without it, and makes the page OUT/receipts.md with OUT/receipts.tsv (receipts.py). CHECKOUT is one of
+# the authors' repository, SET a directory of its kernels/ (h100_F32F16F16F32). Where it is ended, or there is
+# no GPU, the same command goes on; what it has so far is on the page. Called by hand, from anywhere.
 set -u
 usage='usage: receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] CHECKOUT [SET [OPTION...]]'
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 70
@@ -32,12 +32,26 @@ adapters=${CUDAL2_ADAPTERS:-${XDG_CACHE_HOME:-$HOME/.cache}/cudal2-bench/adapter
 if [ ! -d "$adapters/cutlass" ] && grep -rqE '#include *[<"](cute|cutlass)/' "$kernels"; then
     "$top/scripts/adapters/setup.sh" cutlass || exit
 fi
-"$top/scripts/import/import.py" "$kernels" --name "$set_name" --out "$out/$set_name" --accumulate $sums --shared-cudart "$@" || exit
-(cd "$top" && scripts/gpu-run.sh -n -b "$build" -t "$seconds" -d "$device" -o "$out" "published:$out/$set_name:$sums")
-status=$? # 3: kernels have failed their checks, which is what is to be found out
-[ $status -ne 3 ] || status=0
-journals=("$out/published-$set_name-both"*.journal.jsonl)
-[ -e "${journals[0]}" ] || { echo "receipts: nothing is measured (exit status $status)" >&2; exit $((status ? status : 70)); }
+built=$out/$set_name status=0
+import() { # import NAME ARGUMENT...: 3: nothing built, or nothing padded
+    "$top/scripts/import/import.py" "$kernels" --name "$1" --out "$built" --accumulate $sums --shared-cudart "${@:2}"
+}
+measure() { # measure DIRECTORY: 3: kernels have failed their checks, which is what is to be found out
+    local code
+    (cd "$top" && scripts/gpu-run.sh -n -b "$build" -t $((seconds > SECONDS ? seconds - SECONDS : 1)) -d "$device" -o "$out" "published:$1:$sums")
+    code=$?
+    [ $code -eq 3 ] || [ $status -ne 0 ] || status=$code
+}
+
+import "$set_name" "$@" || exit
+measure "$built"
+if [ $status -eq 0 ] && import "$set_name-padded" --padding outside "$@"; then # whose time their authors take without copies
+    ln -sfn "$set_name" "$built-padded"
+    measure "$built-padded"
+fi
+shopt -s nullglob
+journals=("$out/published-$set_name-both"*.journal.jsonl "$out/published-$set_name-padded-both"*.journal.jsonl)
+[ ${#journals[@]} -gt 0 ] || { echo "receipts: nothing is measured (exit status $status)" >&2; exit $((status ? status : 70)); }
 "$top/scripts/import/receipts.py" "$kernels" "${journals[@]}" --name "$set_name" --build "$out/$set_name" --program "$build/cudal2-bench" \
     --tsv "$out/receipts.tsv" --out "$out/receipts.md" || exit
 echo "receipts: $out/receipts.md"

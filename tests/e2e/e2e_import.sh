@@ -71,6 +71,20 @@ code=$?
 expect_code 0 "--shard none looks at all of them"
 [ "$(grep -c '(kept)' out.txt)" -eq 4 ] && cmp -s parts/mine.tsv out/mine.tsv
 verdict $? "builds nothing again, and has the same index" "$(cat out.txt)"
+import --padding outside --name none
+expect_code 3 "none of these is padded"
+[ ! -e out/none.so ] && grep -q '^16_16_16' out/report.tsv
+verdict $? "so nothing is listed, and the report stays" "$(cat "$work/err")"
+mkdir tiled && cp "$fixtures/16_16_16.cu" tiled
+printf '// BM = Int<32>{}\n// BN = Int<16>{}\n// BK = Int<16>{}\n' >>tiled/16_16_16.cu
+for padding in inside outside; do
+    CUDA_HOME=$work/home timeout -k 5 100 "$top/scripts/import/import.py" tiled --out tiled.out --name $padding --padding $padding >out.txt 2>err </dev/null
+    code=$?
+    expect_code 0 "a kernel whose tiles do not divide its shape, padding $padding"
+done
+expect_text tiled.out/inside.tsv '^16	16	16	16	0	0	[0-9a-f]{32}.so	16_16_16.cu$' "is given copies"
+expect_text tiled.out/outside.tsv '^32	16	16	0	0	0	[0-9a-f]{32}.so	16_16_16.cu$' "or is for the padded shape"
+expect_text out.txt '^0 of 0 built; .*/outside.so with 1 kernels' "of one compilation"
 import --shard 2/2
 expect_code 64 "shard 2/2 is none of 0 and 1"
 mkdir slow
@@ -112,6 +126,12 @@ assert importer.tiles_of(text) == [160, 128, 32], importer.tiles_of(text)
 assert importer.tiles_of(text.replace("BK", "KB")) == [1, 1, 1]
 line = importer.line_of_index(pathlib.Path("64_256_4096.cu"), {"tiles": [160, 128, 32], "key": "k"})
 assert line == "64\t256\t4096\t96\t0\t0\tk.so\t64_256_4096.cu\n", line
+line = importer.line_of_index(pathlib.Path("64_256_4096.cu"), {"tiles": [160, 128, 32], "key": "k"}, "outside")
+assert line == "160\t256\t4096\t0\t0\t0\tk.so\t64_256_4096.cu\n", line
+pathlib.Path("tiles").mkdir()
+for shape in ("64_256_4096", "32_256_4096", "160_128_32", "128_128_32", "40_40_40"):  # four to whole ones, of which two are one; one alone
+    pathlib.Path(f"tiles/{shape}.cu").write_text(text)
+assert [f.name for f in importer.padded_alone(sorted(pathlib.Path("tiles").iterdir()))] == ["40_40_40.cu"]
 END
 verdict $? "paddings as the published sets' scripts have them"
 
@@ -275,13 +295,17 @@ END
     expect_text receipts.md '^\| server \| ok \| 1 \|' "and in server mode"
     expect_text receipts.md '^\| offline \| cuBLAS-max \| wall \| 1 \| \+20.0% \| \+20.0% \| [+-][0-9.]+% ' "the claim next to what was measured"
 
-    mkdir one && cp -r built one/cpu_F32F16F16F32 # the same by one command
+    # The same by one command; of a kernel whose tiles do not divide its shape, with copies and without.
+    printf '// BM = Int<32>{}\n// BN = Int<16>{}\n// BK = Int<16>{}\n' >>their/kernels/cpu_F32F16F16F32/16_32_16.cu
+    sed 's/^16/32/' baseline/cublas.tsv >more.tsv && cat more.tsv >>baseline/cublas.tsv # the baseline, for the padded shape as well
     PUBLISHED_CONFIG=$work/cpu.json PUBLISHED_TIMING=wall PUBLISHED_BASELINES=$work/baseline/cublas.so timeout -k 5 300 \
         "$top/scripts/import/receipts.sh" -o one -b "$tested_build" -d cpu their cpu_F32F16F16F32 --real-torch >out.txt 2>err </dev/null
     code=$?
     expect_code 0 "a checkout becomes receipts by one command"
     expect_text out.txt "^receipts: $work/one/receipts.md$" "which says where they are"
     expect_text one/receipts.md '^\| (offline|server) \| ok \| 1 \|' "with verdicts"
+    expect_text one/receipts.md '^\| offline \| cuBLAS-max \| wall \| 0 \| - \| - \| 1 \| \+20.0% \| [+-][0-9.]+% \| [+-][0-9.]+% \(1\) \|$' \
+        "padded copies inside of the time and outside"
     [ "$(wc -l <one/receipts.tsv)" -eq 3 ]
     verdict $? "and a row for each mode" "$(cut -c1-100 one/receipts.tsv)"
 fi

@@ -78,8 +78,25 @@ tree["cells"][1]["contenders"]["gpu_F32F16F16F32-tn"]["attributes"]["padding"] =
 json.dump(tree, open("padded.json", "w"))
 END
 receipts padded.json
-expect_text out '^\| offline \| cuBLASLt-auto-tuning-max \| device \| 1 \| \+10.0% \| \+20.0% \| 1 \| \+30.0% \| \+40.0% \|$' \
+expect_text out '^\| offline \| cuBLASLt-auto-tuning-max \| device \| 1 \| \+10.0% \| \+20.0% \| 1 \| \+30.0% \| \+40.0% \| - \(0\) \|$' \
     "those that are given padded copies apart from the others"
+# The same kernel for its padded shape, 128x96x64, takes 800 ns; AutoTuning takes 2000 for 128x64x64.
+sed 's/gpu_F32F16F16F32-\([nt][nt]\)/gpu_F32F16F16F32-padded-\1/g' padded.json >whole.json
+python3 - <<'END'
+import json
+tree = json.load(open("whole.json"))
+cell = tree["cells"][1]
+tree["cells"], tree["run"]["n_cells"] = [cell], 1
+cell |= {"n": 96, "key": "offline/f16-f32-128x96x64", "speedups": []}
+own = cell["contenders"]["gpu_F32F16F16F32-padded-tn"]
+own["attributes"] |= {"padding": "0x0x0", "source": "128_64_64.cu"}
+own["timings"]["device"]["median_ns"] = 800
+json.dump(tree, open("whole.json", "w"))
+END
+receipts padded.json whole.json
+expect_code 0 "with a run for the padded shapes"
+expect_text out '^\| offline \| cuBLASLt-auto-tuning-max \| device .* \| \+40.0% \| \+150.0% \(1\) \|$' "they are told without the copies too"
+expect_text out '^\| judged, offline \| 3 of 4 \|  \|$' "and are no kernels of their own"
 run report r.json --format pairs
 expect_code 0 "report --format pairs"
 expect_text "$work/out" '^offline,f16,f32,64,64,64,,gpu_F32F16F16F32-max,cublaslt-autotuning-max,device,1,1.2,1,2,$' "has a row for each speedup"
