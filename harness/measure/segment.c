@@ -201,6 +201,13 @@ static bool is_settled(const struct bench *bench, double fastest_ns, double own_
     return between || own_ns >= SEGMENT_TARGET_NS;
 }
 
+/* In a cell's first blocks its estimate has run it; but what may overlap in its rows is not known yet, and is asked of
+ * what has not (device_shape.loaded). */
+static bool has_run(const struct bench *bench, const struct device_shape *shape)
+{
+    return bench->warmed || (bench->in_blocks && !shape->overlap);
+}
+
 void segment_note_held(struct bench *bench)
 {
     const struct device_ops *ops = bench->device->ops;
@@ -220,8 +227,8 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
 {
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
     rotation_limit_told(bench, entrant, &shape);
-    shape.loaded = bench->warmed;
-    shape.settled = bench->warmed && is_settled(bench, fastest_ns, entrant->estimate_ns);
+    shape.loaded = has_run(bench, &shape);
+    shape.settled = shape.loaded && is_settled(bench, fastest_ns, entrant->estimate_ns);
     entrant->record->launches = timing_is_segment(bench->headline) ? shape.launches : 1;
     entrant->record->primers = timing_is_segment(bench->headline) ? device_shape_untimed(&shape) : 0;
     if (!timing_is_segment(bench->headline) && !timing_any_segment(bench->device->info.timings))

@@ -358,8 +358,17 @@ static void what_is_loaded_and_settled(void **state)
     (void)state;
     start_with_visits(1, 1);
     struct entrant *e = &f.bench.entrants[0];
+    f.bench.in_blocks = false; /* nobody has run it */
     prepare_fast(e, 300e3);
     assert_false(e->row.shape.loaded || e->row.shape.settled);
+    f.bench.in_blocks = true; /* its estimate has */
+    prepare_fast(e, 30e3);
+    assert_true(e->row.shape.loaded && e->row.shape.settled);
+    f.bench.headline = TIMING_DEVICE_ROW; /* what may overlap is asked in a cell's first blocks */
+    prepare_fast(e, 60e3);
+    assert_true(e->row.shape.overlap);
+    assert_false(e->row.shape.loaded || e->row.shape.settled);
+    f.bench.headline = TIMING_DEVICE;
     f.bench.warmed = true;
     static const double replayed[] = {2e3, 19e3, 80e3, 199e3}, settled[] = {20e3, 60e3, 200e3};
     for (size_t i = 0; i < 4; i++) {
