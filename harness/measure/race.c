@@ -171,8 +171,8 @@ static int move_all(struct race *race, struct error *err)
         entrant_teardown(bench, &race->racers[i].entrant);
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
     int code = bench_move(bench, random_next(&bench->random), err);
-    if (code == 0)
-        code = bench_fill(bench, "tune", 0, err);
+    if (code == 0) /* while the host sets up and captures, as in blocks */
+        code = bench_begin_fill(bench, "tune", 0, err);
     for (size_t i = 0; i < race->n && code == 0; i++) {
         struct racer *r = &race->racers[i];
         if (r->entrant.alive)
@@ -182,7 +182,7 @@ static int move_all(struct race *race, struct error *err)
         if (r->entrant.alive && code == 0)
             code = replay_once(race, r, err);
     }
-    return code;
+    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
 }
 
 static int time_racer(struct race *race, struct racer *r, unsigned round, struct error *err)

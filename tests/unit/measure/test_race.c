@@ -81,6 +81,34 @@ static void a_look_prepares_its_graph_once(void **state)
     }
 }
 
+static const struct device_ops *usual;
+static unsigned set_up_by_then; /* when the device was waited for */
+
+static int note_sync(struct device *d, struct error *err)
+{
+    set_up_by_then = f.actors[0].setups;
+    return usual->sync(d, err);
+}
+
+/* Everybody is set up on new places while they are filled, and nothing is timed before that has ended. */
+static void a_move_is_waited_for_in_the_end(void **state)
+{
+    const double ns[] = {10e3, 10.1e3};
+    (void)state;
+    open_race(ns, 2);
+    uint64_t syncs = fake_counts(f.device).syncs, allocs = fake_counts(f.device).allocs;
+    usual = f.device->ops;
+    struct device_ops ops = *usual;
+    ops.sync = note_sync;
+    f.device->ops = &ops;
+    race();
+    f.device->ops = usual;
+    assert_true(fake_counts(f.device).allocs > allocs); /* it has moved */
+    assert_int_equal(fake_counts(f.device).syncs, syncs + 1);
+    assert_int_equal(set_up_by_then, 2 + 2);
+    close_race();
+}
+
 /* A library's list is to be had from the library, a candidate's from nowhere else. */
 static void only_candidates_keys_are_told(void **state)
 {
@@ -406,6 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hopeless_long_one_is_launched_once),
         cmocka_unit_test(a_look_prepares_its_graph_once),
+        cmocka_unit_test(a_move_is_waited_for_in_the_end),
         cmocka_unit_test(only_candidates_keys_are_told),
         cmocka_unit_test(stages_name_a_baselines_variant),
         cmocka_unit_test(the_first_one_always_starts),
