@@ -33,7 +33,7 @@ OWN = {
     "cublaslt-exhaustive": ("cuBLASLt, the fastest of all its algorithms", "https://docs.nvidia.com/cuda/cublas", "NVIDIA CUDA EULA", "cublaslt"),
     "torch.matmul": ("PyTorch, `at::matmul_out`", "https://github.com/pytorch/pytorch", "BSD-3-Clause", "torch"),
     "openblas": ("OpenBLAS", "https://github.com/OpenMathLib/OpenBLAS", "BSD-3-Clause", "openblas"),
-    "cudal2": ("this repository, `kernels/`", "this repository", "see LICENSE", None),
+    "cudal2": ("this repository, `kernels/`; the grid's shapes searched beforehand", "this repository", "MIT", None),
 }
 
 
@@ -205,7 +205,7 @@ def page(races, families):
     yield "table", (["family", "what", "code", "version", "licence", "variants raced", "race"], list(who(races, families)))
     yield "h2", "Again"
     yield "code", "scripts/referee.sh referee f16 bf16\nscripts/gpu-run.sh -t 520 -o OUT referee:f16 referee:bf16     # again while it ends with 75\n" \
-                  "scripts/referee.py OUT/referee-f16.journal.jsonl OUT/referee-bf16.journal.jsonl --out referee.md"
+                  "scripts/referee.py OUT/referee-f16.journal.jsonl OUT/referee-bf16.journal.jsonl --out referee.md --html referee.html"
 
 
 def markdown(blocks):
