@@ -40,6 +40,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+CUDA_12 = HERE / "cuda12.hpp"
 TOP = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "adapters")]
 sys.path.insert(0, str(TOP / "python" / "cudal2_bench"))
@@ -49,6 +50,8 @@ from compilers import Compilers, Ended  # noqa: E402
 from common import cutlass_includes, find_nvcc  # noqa: E402
 TENSOR = r"(?:const\s+)?(?:torch|at)::Tensor\s*&?\s*\w+\s*"
 ENTRY = re.compile(r"\bvoid\s+(\w+)\s*\(\s*" + r",\s*".join([TENSOR] * 4) + r"\)\s*\{")
+BEFORE_13 = re.compile(r"\bcuda(MemAdvise|MemPrefetchAsync)\s*\(")  # what cuda12.hpp stands in for
+ABI = re.compile(r"^\s*#\s*define\s+(_GLIBCXX_USE_CXX11_ABI)\s+([01])\b", re.M)  # nvcc has included the library before
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 FLAGS = ["-O3", "-std=c++17", "-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_CONVERSIONS__",
          "-U__CUDA_NO_HALF2_OPERATORS__", "-U__CUDA_NO_BFLOAT16_CONVERSIONS__", "--expt-relaxed-constexpr",
@@ -110,7 +113,7 @@ class Build:
             self.flags += ["-Xlinker", f"--wrap={name}"]
         self.base = hashlib.sha256()
         other = HERE / ("include" if self.torch else "real")  # what these files cannot see
-        for path in sorted(p for p in HERE.rglob("*") if p.suffix in (".h", ".hpp", ".map") and other not in p.parents):
+        for path in sorted(p for p in HERE.rglob("*") if p.suffix in (".h", ".hpp", ".map") and other not in p.parents and p != CUDA_12):
             self.base.update(path.read_bytes())
         self.base.update(" ".join(self.flags).replace(str(HERE), "").encode() + version.encode())
         if self.torch:
@@ -126,7 +129,15 @@ class Build:
     def key(self, text):
         digest = self.base.copy()
         digest.update(text.encode())
+        if BEFORE_13.search(text):
+            digest.update(CUDA_12.read_bytes())
+        digest.update(" ".join(self.abi(text)).encode())
         return digest.hexdigest()[:32] + ("-torch" if self.torch else "")
+
+    def abi(self, text):
+        """The one that the source defines, as PyTorch's own builds define it for all of it."""
+        found = not self.torch and ABI.search(text)
+        return [f"-D{found.group(1)}={found.group(2)}"] if found else []
 
     def command(self, generated, out, entry, text):
         libraries = ["-lcublas", "-lcublasLt"] if "cublas" in text.lower() else []
@@ -135,7 +146,7 @@ class Build:
         includes = [x for i in [str(HERE), str(own), *self.includes] for x in ("-I", i)]
         if self.torch:
             libraries += self.torch.libraries
-        return [self.nvcc, *self.flags, *includes, f"-DCUDAL2_ENTRY={entry}", str(generated), "-o", str(out), *libraries, *driver]
+        return [self.nvcc, *self.flags, *self.abi(text), *includes, f"-DCUDAL2_ENTRY={entry}", str(generated), "-o", str(out), *libraries, *driver]
 
 
 def entry_of(text):
@@ -220,7 +231,8 @@ def compile_text(build, path, text, key, entry):
     """Makes the object; returns the reason why there is none, or None."""
     made = build.options.out / f"{key}.so"
     generated, part = own_part(made.with_suffix(".cu")), own_part(made)
-    generated.write_text(f'#include "{path.resolve()}"\n#include "{HERE}/wrapper.hpp"\n')
+    before = f'#include "{CUDA_12}"\n' if BEFORE_13.search(text) else ""
+    generated.write_text(f'{before}#include "{path.resolve()}"\n#include "{HERE}/wrapper.hpp"\n')
     try:
         status, said = build.compilers.run(build.command(generated, part, entry, text), build.options.timeout)
         if status is None:
