@@ -227,6 +227,14 @@ static void block_signals_again(enum mailbox_hook hook, const sigset_t *at_start
         (void)pthread_sigmask(SIG_SETMASK, at_start, NULL);
 }
 
+/* Stores past the caches keep no order with others: those of a launch are to be seen no later than its answer. */
+static void drain_stores(void)
+{
+#ifdef __x86_64__
+    __builtin_ia32_sfence();
+#endif
+}
+
 _Noreturn void plugin_serve(struct plugin_mailbox *mailbox, bool alone, void (*enter)(void *context), void *context)
 {
     static struct server server; /* too large for a stack */
@@ -242,6 +250,7 @@ _Noreturn void plugin_serve(struct plugin_mailbox *mailbox, bool alone, void (*e
             mailbox->answer.status = status;
             mailbox->answer.state = (uint64_t)(uintptr_t)state;
         }
+        drain_stores();
         atomic_store_explicit(&mailbox->answer.number, answered, memory_order_release);
         block_signals_again(hook, &at_start);
     }

@@ -3,6 +3,7 @@
  * afterwards, projections, rows. Relies on judge.c and the device. Called by segment.c and verify/replay_check.c.
  */
 #include "measure/timed.h"
+#include "measure/timed_early.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -197,6 +198,7 @@ int timed_renew(struct bench *bench, struct entrant *entrant, struct error *err)
         uint64_t seed = random_next(&t->random);
         code = renew(bench, entrant, 0, spoil_draw(&t->random), seed, err);
     }
+    timed_early_draw(bench, entrant);
     return code == 0 && bench->renewed != NULL ? bench->renewed(bench->renewed_context, err) : code;
 }
 
@@ -256,8 +258,8 @@ static int judge_reading(struct judgement *l, double ns, size_t n, struct error 
                      n, ns * 1e-3);
 }
 
-/* Read before anything else is done: who is not ready yet is to be found so. */
-static int read_spots(const struct judgement *l, size_t n, struct error *err)
+/* Those from `first` on. Read before anything else is done: who is not ready yet is to be found so. */
+static int read_spots(const struct judgement *l, size_t first, size_t n, struct error *err)
 {
     const struct cudal2_problem *p = &l->product.problem;
     struct device *d = l->bench->device;
@@ -267,13 +269,13 @@ static int read_spots(const struct judgement *l, size_t n, struct error *err)
     uint64_t ldc = (uint64_t)problem_c(p).stride;
     unsigned char raw[TIMED_SPOTS_MOST][sizeof(float)];
     int code = 0;
-    for (size_t i = 0; i < n && code == 0; i++) {
+    for (size_t i = first; i < n && code == 0; i++) {
         spots[i] = (struct probe_spot){random_below(random, (uint64_t)p->m), random_below(random, (uint64_t)p->n), 0, 0,
                                        false};
         size_t at = (size_t)(spots[i].row * ldc + spots[i].column);
         code = d->ops->download(d, raw[i], (const char *)l->product.operands->c + at * bytes, bytes, err);
     }
-    for (size_t i = 0; i < n && code == 0; i++)
+    for (size_t i = first; i < n && code == 0; i++)
         l->bench->timed->found[i] = (double)element_load(raw[i], p->dtype, 0);
     return code;
 }
@@ -452,6 +454,7 @@ static bool is_judged_alone(const struct bench *bench, const struct entrant *ent
 
 int timed_read(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err)
 {
+    timed_early_read(bench);
     if (!is_judged_alone(bench, entrant, timing) || bench->device->probes->spots == NULL)
         return 0;
     struct timed *t = bench->timed;
@@ -459,7 +462,7 @@ int timed_read(struct bench *bench, struct entrant *entrant, enum timing timing,
     struct judgement l = look_at(bench, entrant, ns);
     t->n_spots = count_spots(&l);
     double start = timed_now_ns(bench);
-    int code = read_spots(&l, t->n_spots, err);
+    int code = read_spots(&l, timed_early_take(bench), t->n_spots, err);
     t->read_ns = timed_now_ns(bench) - start;
     return code;
 }

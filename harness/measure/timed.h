@@ -24,6 +24,7 @@
 #define TIMED_ROW_GAP 6u
 #define TIMED_ROW_GAP_SHARE 3u
 
+#define TIMED_SPOTS_EARLY 4u /* of these, drawn ahead of the launch */
 #define TIMED_SPOTS_LEAST 8u
 #define TIMED_SPOTS_MOST 64u
 #define TIMED_SPOTS_SHARE 0.02

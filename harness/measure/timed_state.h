@@ -6,6 +6,14 @@
 
 #include "measure/timed.h"
 
+/* Elements of C that are read first when the clock has stopped (timed_early.h). */
+struct timed_early {
+    struct probe_spot spots[TIMED_SPOTS_EARLY];
+    const char *at[TIMED_SPOTS_EARLY];
+    unsigned char raw[TIMED_SPOTS_EARLY][sizeof(float)];
+    size_t n, bytes; /* how many, of how many bytes each */
+};
+
 struct timed {
     struct random random;
     void *pool;
@@ -15,6 +23,7 @@ struct timed {
     double found[TIMED_SPOTS_MOST];            /* what lay there, */
     size_t n_spots;                            /* how many, */
     double read_ns;                            /* and how long that took */
+    struct timed_early early;
     /* New inputs of a contender that stands still until they are delivered. */
     struct timed_stage {
         void *a, *b;

@@ -12,6 +12,8 @@
 #include "cheat_fixture.h"
 #include "measure/segment.h"
 #include "measure/timed.h"
+#include "measure/timed_early.h"
+#include "measure/timed_state.h"
 
 /* A cell whose launches are timed one by one. */
 static void open_timed_cell(void)
@@ -338,6 +340,32 @@ static void what_a_row_left_is_found(void **state)
     assert_true(settled_times > 0);
 }
 
+/* Elements that are drawn ahead of a launch are read as they are when its clock has stopped, whatever comes later, and
+ * serve once. */
+static void what_comes_behind_the_clock_is_not_read(void **state)
+{
+    struct error err;
+    (void)state;
+    open_timed_cell();
+    fixture_start(&f);
+    struct entrant *e = &f.bench.entrants[0];
+    const struct cudal2_problem *p = &f.bench.problem;
+    unsigned char *c = operands_sets(f.bench.operands, CUDAL2_NN)[e->first_set].c;
+    size_t bytes = (size_t)(p->m * p->n) * dtype_bytes(p->dtype);
+    assert_int_equal(timed_renew(&f.bench, e, &err), 0);
+    memset(c, 0, bytes);
+    timed_early_read(&f.bench);
+    for (int64_t i = 0; i < p->m * p->n; i++)
+        element_store(c, p->dtype, (size_t)i, 1);
+    assert_int_equal(timed_early_take(&f.bench), TIMED_SPOTS_EARLY);
+    for (size_t i = 0; i < TIMED_SPOTS_EARLY; i++) {
+        assert_true(f.bench.timed->spots[i].row < (uint64_t)p->m && f.bench.timed->spots[i].column < (uint64_t)p->n);
+        assert_true(f.bench.timed->found[i] == 0);
+    }
+    assert_int_equal(timed_early_take(&f.bench), 0);
+    close_timed_cell();
+}
+
 static void inputs_emptied(const struct cudal2_operands *o)
 {
     memset((void *)(uintptr_t)o->a, 0, 8 * 16 * 2);
@@ -383,7 +411,7 @@ int main(void)
         cmocka_unit_test(a_candidate_has_its_rows),     cmocka_unit_test(launches_of_a_server_all_find_other_inputs),
         cmocka_unit_test(a_wrong_segment_is_found),     cmocka_unit_test(rows_are_broken_where_nobody_foresees),
         cmocka_unit_test(what_a_row_left_is_found),     cmocka_unit_test(verdicts_name_the_fault),
-        cmocka_unit_test(nothing_is_judged_too_early),
+        cmocka_unit_test(nothing_is_judged_too_early),  cmocka_unit_test(what_comes_behind_the_clock_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
