@@ -131,7 +131,7 @@ static void who_is_torn_down_is_named_until_the_next(void **state)
     snprintf(expected, sizeof expected, "%s - ", r[1].name);
     assert_string_equal(named, expected);
     tear_all_down();
-    snprintf(expected, sizeof expected, "%s %s - ", r[0].name, r[2].name);
+    snprintf(expected, sizeof expected, "%.100s %.100s - ", r[0].name, r[2].name);
     assert_string_equal(named, expected);
     tear_all_down();
     assert_string_equal(named, ""); /* there was nobody */
