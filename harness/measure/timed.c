@@ -454,9 +454,9 @@ static bool is_judged_alone(const struct bench *bench, const struct entrant *ent
 
 int timed_read(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err)
 {
-    timed_early_read(bench);
     if (!is_judged_alone(bench, entrant, timing) || bench->device->probes->spots == NULL)
         return 0;
+    timed_early_read(bench); /* drawn for this launch: whoever is judged alone was renewed (segment.c) */
     struct timed *t = bench->timed;
     timed_stir(bench);
     struct judgement l = look_at(bench, entrant, ns);

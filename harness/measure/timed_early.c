@@ -27,8 +27,8 @@ void timed_early_draw(struct bench *bench, const struct entrant *entrant)
 
 void timed_early_read(struct bench *bench)
 {
-    struct timed_early *early = bench->timed == NULL ? NULL : &bench->timed->early;
-    for (size_t i = 0; early != NULL && i < early->n; i++)
+    struct timed_early *early = &bench->timed->early;
+    for (size_t i = 0; i < early->n; i++)
         memcpy(early->raw[i], early->at[i], early->bytes);
 }
 

@@ -12,7 +12,7 @@
  * host cannot read, or where no launch is judged. */
 void timed_early_draw(struct bench *bench, const struct entrant *entrant);
 
-/* Reads them. Right behind the launch; nothing where none are drawn. */
+/* Reads them, right behind the launch that they were drawn for: behind another one their C may be gone. */
 void timed_early_read(struct bench *bench);
 
 /* Puts them at the head of the launch's spots and says how many there are. They serve once. */

@@ -366,6 +366,25 @@ static void what_comes_behind_the_clock_is_not_read(void **state)
     close_timed_cell();
 }
 
+/* Who is timed under a verdict is not judged: its C may be gone by the next launch. */
+static void nothing_is_read_of_who_is_not_judged(void **state)
+{
+    struct error err;
+    (void)state;
+    open_timed_cell();
+    fixture_start(&f);
+    struct entrant *e = &f.bench.entrants[0];
+    assert_int_equal(timed_renew(&f.bench, e, &err), 0);
+    assert_int_equal(f.bench.timed->early.n, TIMED_SPOTS_EARLY);
+    for (size_t i = 0; i < TIMED_SPOTS_EARLY; i++)
+        f.bench.timed->early.at[i] = NULL;
+    e->record->invalid = true;
+    assert_int_equal(timed_read(&f.bench, e, TIMING_WALL, 1000, &err), 0);
+    e->record->invalid = false;
+    assert_int_equal(timed_read(&f.bench, e, TIMING_DEVICE, 1000, &err), 0);
+    close_timed_cell();
+}
+
 static void inputs_emptied(const struct cudal2_operands *o)
 {
     memset((void *)(uintptr_t)o->a, 0, 8 * 16 * 2);
@@ -406,12 +425,19 @@ static void nothing_is_judged_too_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_timed_launch_is_judged), cmocka_unit_test(a_single_launch_is_found),
-        cmocka_unit_test(segments_are_judged),          cmocka_unit_test(a_process_has_what_it_could_keep),
-        cmocka_unit_test(a_candidate_has_its_rows),     cmocka_unit_test(launches_of_a_server_all_find_other_inputs),
-        cmocka_unit_test(a_wrong_segment_is_found),     cmocka_unit_test(rows_are_broken_where_nobody_foresees),
-        cmocka_unit_test(what_a_row_left_is_found),     cmocka_unit_test(verdicts_name_the_fault),
-        cmocka_unit_test(nothing_is_judged_too_early),  cmocka_unit_test(what_comes_behind_the_clock_is_not_read),
+        cmocka_unit_test(every_timed_launch_is_judged),
+        cmocka_unit_test(a_single_launch_is_found),
+        cmocka_unit_test(segments_are_judged),
+        cmocka_unit_test(a_process_has_what_it_could_keep),
+        cmocka_unit_test(a_candidate_has_its_rows),
+        cmocka_unit_test(launches_of_a_server_all_find_other_inputs),
+        cmocka_unit_test(a_wrong_segment_is_found),
+        cmocka_unit_test(rows_are_broken_where_nobody_foresees),
+        cmocka_unit_test(what_a_row_left_is_found),
+        cmocka_unit_test(verdicts_name_the_fault),
+        cmocka_unit_test(nothing_is_judged_too_early),
+        cmocka_unit_test(what_comes_behind_the_clock_is_not_read),
+        cmocka_unit_test(nothing_is_read_of_who_is_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
