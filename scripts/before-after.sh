@@ -33,14 +33,8 @@ shift 2
 [ "${1:-}" != -- ] || shift
 mkdir -p "$out" || exit 73
 
-# A build carried to another machine finds that machine's libtorch (gpu-run.sh).
-torch_dir=$(python3 -c 'import torch, os; print(os.path.dirname(torch.__file__))' 2>/dev/null)
-if [ -n "$torch_dir" ]; then
-    for d in "$torch_dir/lib" "$torch_dir"/../nvidia/cu*/lib; do
-        [ -d "$d" ] && LD_LIBRARY_PATH=$d${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-    done
-    export LD_LIBRARY_PATH
-fi
+# shellcheck source=scripts/torch-libraries.inc.sh
+. "$here"/torch-libraries.inc.sh
 
 run() { # PROGRAM NAME OPTION...
     local program=$1 base=$out/$2 code
