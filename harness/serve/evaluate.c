@@ -99,8 +99,8 @@ static bool put_shapes(cJSON *object, const struct submission *s)
 /* All of them unless it says which. */
 static bool put_layouts(cJSON *object, const struct submission *s)
 {
-    bool nn = (s->layouts & CUDAL2_BIT(CUDAL2_NN)) != 0;
-    return !s->layouts || put_list(object, "layouts", layout_names[nn ? CUDAL2_NN : CUDAL2_TN]);
+    const char *layout = submission_layout(s);
+    return layout == NULL || put_list(object, "layouts", layout);
 }
 
 static bool put_checks(cJSON *object, bool watch)

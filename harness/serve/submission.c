@@ -358,10 +358,16 @@ static bool put_counters(const struct submission *s, cJSON *object)
     return list != NULL;
 }
 
-static bool put_layout(const struct submission *s, cJSON *object)
+const char *submission_layout(const struct submission *s)
 {
     bool tn = (s->layouts & CUDAL2_BIT(CUDAL2_TN)) != 0;
-    return !s->layouts || cJSON_AddStringToObject(object, "layout", layout_names[tn ? CUDAL2_TN : CUDAL2_NN]);
+    return s->layouts == 0 ? NULL : layout_names[tn ? CUDAL2_TN : CUDAL2_NN];
+}
+
+static bool put_layout(const struct submission *s, cJSON *object)
+{
+    const char *layout = submission_layout(s);
+    return layout == NULL || cJSON_AddStringToObject(object, "layout", layout);
 }
 
 cJSON *submission_to_json(const struct submission *s)

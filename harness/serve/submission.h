@@ -61,6 +61,9 @@ struct submission_rules {
 int submission_read(struct json_at at, const struct submission_rules *rules, struct submission *out, struct error *err);
 void submission_free(struct submission *s);
 
+/* The name of the one layout that is measured; NULL: all are. */
+const char *submission_layout(const struct submission *s);
+
 /* Everything that decides the outcome, defaults filled in; submission_read reads it back. Priority and `again` are not
  * in it. Owned by the caller; NULL out of memory. */
 cJSON *submission_to_json(const struct submission *s);

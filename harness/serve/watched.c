@@ -25,7 +25,7 @@ bool watched_key(const struct evaluation *e, char key[DIGEST_HEX])
     digest_add_string(&d, accumulate_names[s->accumulate]);
     digest_add_string(&d, mode_names[s->mode]);
     if (s->layouts)
-        digest_add_string(&d, s->layouts == CUDAL2_BIT(CUDAL2_NN) ? "nn" : "tn");
+        digest_add_string(&d, submission_layout(s));
     if (e->kernels)
         warmth_add_kernels(&d, e->kernels);
     digest_finish(&d, key);
