@@ -59,7 +59,7 @@ $(call test_of,supervisor killed crew crew_start loading resume audit alone shar
 $(call test_of,watched counted together gone): $(call fixture,fake_worker scratch_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
 $(call test_of,architectures binary compare_again compare_failure compile cubins deviation effects family gzip_read hostile inspect store server peers manifest merge merge_stay \
-	behind module module_maps mutated plan precompile rank space table tune tuned variants verify warmth counters): $(call fixture,scratch_fixture)
+	behind module module_maps mutated plan precompile rank space table tune tuned variants verify warmth counters tool): $(call fixture,scratch_fixture)
 
 $(CUPTI_C:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(addprefix $(BUILD)/tests/,$(notdir $(CUPTI_C:.c=))): LIBS += $(CUDA_LD) -lcupti

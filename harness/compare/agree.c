@@ -144,22 +144,11 @@ struct sight {
     const struct result_pair *speedup;
 };
 
-static const struct result_pair *find_pair(const struct result_cell *cell, const struct result_pair *wanted)
-{
-    for (size_t i = 0; i < cell->n_speedups; i++) {
-        const struct result_pair *s = &cell->speedups[i];
-        if (s->timing == wanted->timing && strcmp(s->candidate, wanted->candidate) == 0 &&
-            strcmp(s->reference, wanted->reference) == 0)
-            return s;
-    }
-    return NULL;
-}
-
 /* False when one of the runs has no such pair. */
 static bool find_pairs(struct sight *sights, size_t n, const struct result_pair *wanted)
 {
     for (size_t i = 0; i < n; i++) {
-        sights[i].speedup = find_pair(sights[i].cell, wanted);
+        sights[i].speedup = result_speedup(sights[i].cell, wanted->timing, wanted->candidate, wanted->reference);
         if (!sights[i].speedup)
             return false;
     }

@@ -86,18 +86,6 @@ static const char *best_candidate(const struct result_cell *cell)
     return best;
 }
 
-/* NULL when there is none. */
-static const struct result_pair *speedup_of(const struct result_cell *cell, const char *candidate,
-                                            const char *reference)
-{
-    for (size_t i = 0; i < cell->n_speedups; i++) {
-        const struct result_pair *s = &cell->speedups[i];
-        if (s->timing == cell->headline && strcmp(s->candidate, candidate) == 0 && strcmp(s->reference, reference) == 0)
-            return s;
-    }
-    return NULL;
-}
-
 static double geomean_of(const struct result_pair *speedup)
 {
     return speedup ? speedup->geomean : (double)NAN;
@@ -233,7 +221,7 @@ static void add_row(const struct rows *rows, const struct form *form, struct tab
         table_add(s, NAN, "%s", theirs ? theirs->name : "-");
     add_rates(s, ours);
     for (size_t i = rows->n_references - form->references; i < rows->n_references; i++)
-        add_speedup(s, speedup_of(cell, candidate, rows->reference[i]), form->intervals);
+        add_speedup(s, result_speedup(cell, cell->headline, candidate, rows->reference[i]), form->intervals);
 }
 
 static void fill(const struct rows *rows, const struct form *form, struct table *s)
@@ -331,7 +319,7 @@ static bool is_at_odds(const struct rows *rows, const struct form *form, const s
     int by_time = ours && theirs ? side_of(screen_median_ns(cell, theirs) / screen_median_ns(cell, ours) - 1) : 0;
     for (size_t i = rows->n_references - form->references; i < rows->n_references && by_time; i++) {
         const char *reference = rows->reference[i];
-        int by_pairs = side_of(geomean_of(speedup_of(cell, candidate, reference)));
+        int by_pairs = side_of(geomean_of(result_speedup(cell, cell->headline, candidate, reference)));
         /* Slower than the fastest baseline may well be faster than another. */
         if (by_pairs == -by_time && (by_time > 0 || belongs_to(theirs, reference)))
             return true;
@@ -344,7 +332,7 @@ static bool is_flagged(const struct rows *rows, const struct form *form, const s
     const char *candidate = best_candidate(cell);
     bool flagged = false;
     for (size_t i = rows->n_references - form->references; i < rows->n_references && !flagged; i++)
-        flagged = estimates_differ(speedup_of(cell, candidate, rows->reference[i]));
+        flagged = estimates_differ(result_speedup(cell, cell->headline, candidate, rows->reference[i]));
     return flagged;
 }
 
@@ -431,7 +419,8 @@ static size_t sort_by_speedup(const struct rows *rows, struct scored *scored)
     size_t n = 0;
     for (size_t i = 0; i < rows->n && rows->n_references > 0; i++) {
         const struct result_cell *cell = rows->cells[i];
-        double score = geomean_of(speedup_of(cell, best_candidate(cell), rows->reference[rows->n_references - 1]));
+        double score = geomean_of(
+            result_speedup(cell, cell->headline, best_candidate(cell), rows->reference[rows->n_references - 1]));
         if (!isnan(score))
             scored[n++] = (struct scored){cell, score};
     }

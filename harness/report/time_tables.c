@@ -56,13 +56,7 @@ static const struct result_contender *timed_as(const struct result_cell *cell, c
 
 static const struct result_pair *pair_of(const struct result_cell *cell, const struct versus *v)
 {
-    for (size_t i = 0; i < cell->n_speedups; i++) {
-        const struct result_pair *p = &cell->speedups[i];
-        if (p->timing == cell->headline && strcmp(p->candidate, v->candidate) == 0 &&
-            strcmp(p->reference, v->reference) == 0)
-            return p;
-    }
-    return NULL;
+    return result_speedup(cell, cell->headline, v->candidate, v->reference);
 }
 
 /* The cells' leads; leads[] holds one for each cell of the result. */

@@ -58,6 +58,17 @@ const struct result_timing *result_headline(const struct result_cell *cell, cons
     return cell->headline < TIMING_COUNT ? &c->timings[cell->headline] : &none;
 }
 
+const struct result_pair *result_speedup(const struct result_cell *cell, enum timing timing, const char *candidate,
+                                         const char *reference)
+{
+    for (size_t i = 0; i < cell->n_speedups; i++) {
+        const struct result_pair *s = &cell->speedups[i];
+        if (s->timing == timing && strcmp(s->candidate, candidate) == 0 && strcmp(s->reference, reference) == 0)
+            return s;
+    }
+    return NULL;
+}
+
 const struct result_device *result_device(const struct result *r, double index)
 {
     static const struct result_device none = {NULL, "", "", "", "", NAN, NAN, NAN};

@@ -296,6 +296,9 @@ const char *result_cell_label(const struct result_cell *cell, char *room);
 const struct result_contender *result_contender(const struct result_cell *cell, const char *name);
 /* In the cell's headline timing; one that was not taken where there is none. */
 const struct result_timing *result_headline(const struct result_cell *cell, const struct result_contender *c);
+/* The candidate over the reference in that timing; NULL when the cell has no such pair. */
+const struct result_pair *result_speedup(const struct result_cell *cell, enum timing timing, const char *candidate,
+                                         const char *reference);
 /* Whether anybody in any cell was timed so. */
 bool result_has_timing(const struct result *r, enum timing timing);
 /* Of the env of that index; one of which nothing is said where there is none. */

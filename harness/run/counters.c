@@ -1,25 +1,20 @@
 /*
- * counters.c - starts ncu over one launch, waits for it within limits, and turns what it printed into counters or a
- * reason. Relies on ncu_csv.h, and on process.h for a clean environment. Called by serve/counted.c and
+ * counters.c - runs ncu over one launch, within limits, and turns what it printed into counters or a reason. Relies on
+ * tool.h, on ncu_csv.h, and on process.h for a clean environment. Called by serve/counted.c and
  * cli/verify_counters.c.
  */
 #include "run/counters.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/tree.h"
+#include "run/tool.h"
 #include "run/devices.h"
 #include "run/ncu_csv.h"
 #include "run/process.h"
@@ -30,7 +25,6 @@
 #define ARGUMENTS 48
 #define VERSION_SECONDS 20.0
 #define LOCK_SECONDS 60.0 /* for a run that has the GPU now */
-#define POLL_NS 10000000u
 #define REASON_MAX 400
 
 const char counters_default[] =
@@ -51,70 +45,20 @@ struct session {
     char metrics[COUNTERS_LIST_MAX + sizeof NCU_WEIGHT + 1], one_launch[COUNTERS_CHOICE_MAX + 16], version[96];
     const char *arguments[ARGUMENTS + 1];
     char **environment;
-    pid_t parent;
 };
 
-static void limit(int what, rlim_t most)
+/* Whether it ended by itself. */
+static bool run(const struct session *s, double seconds, int *status)
 {
-    struct rlimit limits = {most, most};
-    setrlimit((__rlimit_resource_t)what, &limits);
-}
-
-/* Between fork and exec: async-signal-safe calls only. */
-_Noreturn static void become(const struct session *s)
-{
-    union {
-        const char *const *shown;
-        char *const *wanted;
-    } arguments = {.shown = s->arguments};
-    sigset_t none;
-    sigemptyset(&none);
-    setsid();
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != s->parent)
-        _exit(127);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    limit(RLIMIT_FSIZE, FILE_BYTES);
-    limit(RLIMIT_CORE, 0);
-    int in = open("/dev/null", O_RDONLY);
-    int said = open(s->said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (dup2(in, STDIN_FILENO) < 0 || dup2(said, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0)
-        _exit(127);
-    close_range(STDERR_FILENO + 1, ~0u, 0);
-    execve(s->tool, arguments.wanted, s->environment);
-    _exit(127);
-}
-
-/* False: it was killed, with all that it had started. */
-static bool wait_for(const struct session *s, pid_t pid, double seconds, int *status)
-{
-    uint64_t deadline = clock_now_ns() + (uint64_t)(seconds * 1e9);
-    const volatile int *stop = s->request->stop;
-    for (;;) {
-        pid_t got = waitpid(pid, status, WNOHANG);
-        if (got == pid || (got < 0 && errno != EINTR))
-            break;
-        if (clock_now_ns() > deadline || (stop && *stop)) {
-            kill(-pid, SIGKILL);
-            kill(pid, SIGKILL);
-            waitpid(pid, status, 0);
-            return false;
-        }
-        clock_wait_until(clock_now_ns() + POLL_NS);
-    }
-    kill(-pid, SIGKILL); /* whatever it has left behind */
-    return true;
-}
-
-static bool run(struct session *s, double seconds, int *status)
-{
-    *status = -1;
-    pid_t pid = fork();
-    if (pid == 0)
-        become(s);
-    return pid > 0 && wait_for(s, pid, seconds, status);
+    const struct tool ncu = {.program = s->tool,
+                             .arguments = s->arguments,
+                             .environment = s->environment,
+                             .out = s->said,
+                             .told = s->said,
+                             .seconds = seconds,
+                             .stop = s->request->stop,
+                             .file_bytes = FILE_BYTES};
+    return tool_run(&ncu, status) == TOOL_ENDED;
 }
 
 /* ---- the commands ---- */
@@ -281,7 +225,6 @@ static bool open_session(struct session *s)
     s->program[length] = '\0';
     snprintf(s->table, sizeof s->table, "%s/table.csv", s->directory.path);
     snprintf(s->said, sizeof s->said, "%s/said", s->directory.path);
-    s->parent = getpid();
     s->environment = process_environment(environ, 1);
     return s->environment && process_environment_point(s->environment, s->directory.path);
 }

@@ -1,24 +1,21 @@
 /*
  * compiling.c - writes the kernel of a submission into its job's directory and runs the compiler on it as a child with
- * limits. Relies on fork, exec and `verify --compile-only --format json`. Called by server_work.c on compiling threads.
+ * limits. Relies on run/tool.h and `verify --compile-only --format json`. Called by server_work.c on compiling
+ * threads.
  */
 #include "serve/compiling.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/sanitized.h"
 #include "base/tree.h"
+#include "run/tool.h"
 #include "serve/base64.h"
 #include "serve/outcome.h"
 #include "serve/verdict.h"
@@ -26,7 +23,6 @@
 #define COMPILE_MEMORY ((rlim_t)8 << 30) /* address space */
 #define COMPILE_FILE ((rlim_t)64 << 20)
 #define ANSWER_BYTES (1u << 20)
-#define POLL_US 5000
 #define ARGUMENTS (16 + 2 * SUBMISSION_PROBLEMS)
 
 /* ---- the kernel's files ---- */
@@ -120,11 +116,9 @@ static int write_kernel(const struct evaluation *e, struct error *err)
 /* ---- the child ---- */
 
 struct child {
-    const char *program;
     const char *arguments[ARGUMENTS + 1];
     char problems[SUBMISSION_PROBLEMS][80];
     char kernel[PATH_MAX], answer[PATH_MAX], complaint[PATH_MAX];
-    pid_t parent;
 };
 
 static void prepare(const struct compiling *c, struct child *child)
@@ -152,63 +146,20 @@ static void prepare(const struct compiling *c, struct child *child)
     }
     child->arguments[n++] = child->kernel;
     child->arguments[n] = NULL;
-    child->program = c->program;
-    child->parent = getpid();
 }
 
-static void limit(int what, rlim_t most)
+static enum tool_end run_compiler(const struct compiling *c, const struct child *child, int *status)
 {
-    struct rlimit limits = {most, most};
-    setrlimit((__rlimit_resource_t)what, &limits);
-}
-
-/* Between fork and exec: async-signal-safe calls only. */
-_Noreturn static void become(const struct child *child)
-{
-    union {
-        const char *const *shown;
-        char *const *wanted;
-    } arguments = {.shown = child->arguments};
-    sigset_t none;
-    sigemptyset(&none);
-    setsid();
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != child->parent)
-        _exit(127);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    limit(RLIMIT_CPU, (rlim_t)COMPILE_SECONDS);
-    if (!SANITIZED)
-        limit(RLIMIT_AS, COMPILE_MEMORY);
-    limit(RLIMIT_FSIZE, COMPILE_FILE);
-    limit(RLIMIT_CORE, 0);
-    int in = open("/dev/null", O_RDONLY);
-    int out = open(child->answer, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    int told = open(child->complaint, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(told, STDERR_FILENO) < 0)
-        _exit(127);
-    close_range(STDERR_FILENO + 1, ~0u, 0);
-    execv(child->program, arguments.wanted);
-    _exit(127);
-}
-
-enum child_end { ENDED, TOO_LONG, STOPPED };
-
-static enum child_end wait_for(const struct compiling *c, pid_t pid, int *status)
-{
-    uint64_t deadline = clock_now_ns() + (uint64_t)(c->seconds * 1e9);
-    for (;;) {
-        pid_t got = waitpid(pid, status, WNOHANG);
-        if (got == pid || (got < 0 && errno != EINTR))
-            return ENDED;
-        bool late = clock_now_ns() > deadline;
-        if (late || *c->job->stop) {
-            kill(-pid, SIGKILL);
-            kill(pid, SIGKILL);
-            waitpid(pid, status, 0);
-            return late ? TOO_LONG : STOPPED;
-        }
-        usleep(POLL_US);
-    }
+    const struct tool compiler = {.program = c->program,
+                                  .arguments = child->arguments,
+                                  .out = child->answer,
+                                  .told = child->complaint,
+                                  .seconds = c->seconds,
+                                  .stop = c->job->stop,
+                                  .processor_seconds = (rlim_t)COMPILE_SECONDS,
+                                  .memory_bytes = SANITIZED ? 0 : COMPILE_MEMORY,
+                                  .file_bytes = COMPILE_FILE};
+    return tool_run(&compiler, status);
 }
 
 /* ---- what it said ---- */
@@ -294,14 +245,16 @@ static int judge(const struct compiling *c, const struct child *child, int statu
     return code >= 0 ? code : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }
 
-static int conclude(const struct compiling *c, const struct child *child, pid_t pid, cJSON *trees[2], struct error *err)
+static int conclude(const struct compiling *c, const struct child *child, cJSON *trees[2], struct error *err)
 {
     static const struct outcome_failure late = {VERDICT_COMPILE_ERROR, "compile", "it takes the compiler too long"};
-    int status = 0;
-    switch (wait_for(c, pid, &status)) {
-    case STOPPED:
+    int status;
+    switch (run_compiler(c, child, &status)) {
+    case TOOL_FAILED:
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "no process for a compiler: %s", strerror(errno));
+    case TOOL_STOPPED:
         return error_set(err, EXIT_CODE_INTERRUPTED, "the server was stopped while this compiled");
-    case TOO_LONG:
+    case TOOL_LATE:
         trees[1] = failure_of(c, &late);
         return trees[1] ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
     default:
@@ -317,12 +270,7 @@ static int run_child(const struct compiling *c, struct child *child, cJSON *tree
         store_path(e->store, e->id, "kernel/complaint", child->complaint, err))
         return err->code;
     prepare(c, child);
-    pid_t pid = fork();
-    if (pid == 0)
-        become(child);
-    if (pid < 0)
-        return error_set(err, EXIT_CODE_UNAVAILABLE, "no process for a compiler: %s", strerror(errno));
-    int code = conclude(c, child, pid, trees, err);
+    int code = conclude(c, child, trees, err);
     unlink(child->answer);
     unlink(child->complaint);
     return code;
