@@ -418,6 +418,13 @@ def summary(index):
     return 0 if index.rows or index.build.options.shard else 3
 
 
+def plan(options, guesses):
+    if options.padding == "outside":
+        return f"compiles nothing: kernels that {options.out} has"
+    minutes = sum(guesses.values()) / options.jobs / 60
+    return f"{len(guesses)} files, {options.jobs} at a time: some {minutes:.0f} min where nothing is kept; {options.out}"
+
+
 def main():
     options = arguments()
     name = options.name or re.sub(r"[^A-Za-z0-9_.-]", "-", options.dir.resolve().name)
@@ -433,8 +440,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     files = chosen(options)
     guesses = {f: guess(options, f) for f in files}
-    print(f"{len(files)} files, {options.jobs} at a time: some {sum(guesses.values()) / options.jobs / 60:.0f} min where nothing is "
-          f"kept; {options.out}", flush=True)
+    print(plan(options, guesses), flush=True)
     if options.plan:
         return
     stop, build = Stop(), Build(options, files)

@@ -85,6 +85,7 @@ done
 expect_text tiled.out/inside.tsv '^16	16	16	16	0	0	[0-9a-f]{32}.so	16_16_16.cu$' "is given copies"
 expect_text tiled.out/outside.tsv '^32	16	16	0	0	0	[0-9a-f]{32}.so	16_16_16.cu$' "or is for the padded shape"
 expect_text out.txt '^0 of 0 built; .*/outside.so with 1 kernels' "of one compilation"
+expect_text out.txt '^compiles nothing: kernels that tiled.out has$' "and no time to compile is foretold"
 import --shard 2/2
 expect_code 64 "shard 2/2 is none of 0 and 1"
 mkdir slow
