@@ -2,6 +2,7 @@
 noise, the red team.
 
 A function gives the lines of the block of its name. Relies on data.py."""
+import csv
 import glob
 import gzip
 import importlib.util
@@ -189,3 +190,15 @@ def red_team_cpu():
                  [("`make redteam`, the worst of %d seeds (`results/robustness/redteam-cpu.txt`)" % len(seeds),
                    "%s of %s" % (worst[0], worst[1]), worst[2],
                    *("%d of %s" % (n, total.pop()) for n, total in zip(most, accused)))])
+
+
+def blind():
+    """Authors who had not read the detectors: what was caught at the first try, by device."""
+    with open(os.path.join(ROOT, "..", "redteam-blind", "rounds.tsv")) as file:
+        rounds = list(csv.DictReader(file, delimiter="\t"))
+    rows = []
+    for name in (*dict.fromkeys(r["device"] for r in rounds), "all"):
+        some = [r for r in rounds if name in (r["device"], "all")]
+        caught, cheats, accused, honest = (sum(int(r[key]) for r in some) for key in ("caught", "cheats", "accused", "honest"))
+        rows.append((name, "%d of %d" % (caught, cheats), "%d of %d" % (accused, honest)))
+    return table(("authors who had not read the detectors, first tries", "cheats caught", "honest contenders accused"), rows)
