@@ -4,10 +4,12 @@
  */
 #include "cli/commands.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/plain.h"
@@ -109,7 +111,19 @@ static void add_peak(struct text *out, const struct device_info *info)
         text_add(out, ", at most %.4g TFLOPS of %s", peak / 1e12, cpu ? "f32" : "f16");
 }
 
-static void print_registry(const struct device *device, const struct registry *registry, const char *kernels)
+/* False: the parent has not got it all. */
+static bool print(const struct text *out, int fd)
+{
+    for (size_t at = 0; at < out->length;) {
+        ssize_t wrote = write(fd, out->bytes + at, out->length - at);
+        if (wrote <= 0 && errno != EINTR)
+            return false;
+        at += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return !out->failed;
+}
+
+static bool print_registry(const struct device *device, const struct registry *registry, const char *kernels, int fd)
 {
     char *versions = registry_versions(registry); /* first: asking for them may be the end of this process */
     struct text out = {0};
@@ -123,9 +137,10 @@ static void print_registry(const struct device *device, const struct registry *r
     for (size_t i = 0; i < registry_count(registry); i++)
         add_contender(&out, registry_at(registry, i));
     add_versions(&out, versions);
-    fputs(out.bytes ? out.bytes : "", stdout);
+    bool all = print(&out, fd);
     text_free(&out);
     free(versions);
+    return all;
 }
 
 /* Everybody's plugins are loaded here: as confined as a worker is. */
@@ -158,8 +173,8 @@ static int list(const struct options *options, const struct plugin_isolation *tr
     int code = open_confined(options, &device, err);
     if (!code)
         code = registry_open(&request, device, &registry, err);
-    if (!code)
-        print_registry(device, registry, options->kernels);
+    if (!code && !print_registry(device, registry, options->kernels, trial->printed))
+        code = error_set(err, EXIT_CODE_UNAVAILABLE, "the list of contenders could not be handed over");
     if (registry)
         registry_close(registry);
     if (device)

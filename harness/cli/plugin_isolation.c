@@ -1,10 +1,12 @@
 /*
  * plugin_isolation.c - a child process that plugins may take with them, and another one without the plugin that did.
- * Relies on fork. Called by cmd_list.c, which loads plugins outside of a worker.
+ * What they write to stdout or stderr comes as harmless lines. Relies on fork and base/relay.h. Called by cmd_list.c,
+ * which loads plugins outside of a worker.
  */
 #include "cli/plugin_isolation.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/relay.h"
 
 /* ---- in the child ---- */
 
@@ -48,15 +51,25 @@ static bool take_names(int fd, char latest[CONTENDER_NAME_MAX])
     return true;
 }
 
+/* From the child: names of plugins, what is to be printed, and what libraries say. */
+struct ends {
+    int names;
+    struct relay printed, said;
+};
+
 /* Follows the child to its end, which comes by force when a plugin takes too long; true when it had to. */
-static bool follow(const struct plugin_isolation *trial, int fd, pid_t pid, char latest[CONTENDER_NAME_MAX])
+static bool follow(const struct plugin_isolation *trial, struct ends *from, pid_t pid, char latest[CONTENDER_NAME_MAX])
 {
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
     uint64_t deadline = 0;
     for (bool open = true; open;) {
-        int ready = poll(&wait, 1, 100);
-        if (ready > 0) {
-            open = take_names(fd, latest);
+        struct pollfd wait[] = {{.fd = from->names, .events = POLLIN},
+                                {.fd = relay_wait_fd(&from->printed), .events = POLLIN},
+                                {.fd = relay_wait_fd(&from->said), .events = POLLIN}};
+        (void)poll(wait, 3, 100);
+        relay_pass(&from->printed);
+        relay_pass(&from->said);
+        if (wait[0].revents) {
+            open = take_names(from->names, latest);
             deadline = latest[0] ? clock_now_ns() + (uint64_t)(trial->seconds * 1e9) : 0;
         } else if (deadline && clock_now_ns() > deadline) {
             kill(pid, SIGKILL);
@@ -79,36 +92,69 @@ static void refuse(struct plugin_isolation *trial, const char *plugin, int statu
         snprintf(trial->reasons[i], sizeof trial->reasons[i], "not over within %.0f s", trial->seconds);
 }
 
-static void become_child(struct plugin_isolation *trial, const int ends[2], pid_t parent)
+static void close_all(const int fds[], size_t n)
 {
-    close(ends[0]);
-    trial->pipe = ends[1];
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+    for (size_t i = 0; i < n; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* `theirs`: where names go, what is printed, and what is said. stdout is nowhere: plugins write there. */
+static void become_child(struct plugin_isolation *trial, const int theirs[3], pid_t parent)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    trial->pipe = theirs[0];
+    trial->printed = theirs[1];
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || dup2(nowhere, STDOUT_FILENO) < 0 ||
+        dup2(theirs[2], STDERR_FILENO) < 0)
         _exit(EXIT_CODE_UNAVAILABLE);
+}
+
+static int open_ends(struct ends *from, int theirs[3], struct error *err)
+{
+    int names[2] = {-1, -1};
+    bool all = pipe2(names, O_CLOEXEC) == 0;
+    from->names = names[0];
+    theirs[0] = names[1];
+    theirs[1] = relay_open(&from->printed, STDOUT_FILENO, "");
+    theirs[2] = relay_open(&from->said, STDERR_FILENO, "");
+    return all && theirs[1] >= 0 && theirs[2] >= 0 ? 0
+                                                   : error_set(err, EXIT_CODE_UNAVAILABLE, "pipe: %s", strerror(errno));
+}
+
+/* In the parent, with the child's ends closed: its end, and whether that was by force. */
+static bool await(const struct plugin_isolation *trial, struct ends *from, pid_t pid, char latest[CONTENDER_NAME_MAX],
+                  int *status)
+{
+    bool late = follow(trial, from, pid, latest);
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        continue;
+    return late;
 }
 
 /* One child; *again when it fell to a plugin. */
 static int try_once(struct plugin_isolation *trial, bool *child, bool *again, struct error *err)
 {
-    int ends[2], status = 0;
+    struct ends from = {.names = -1};
+    int theirs[3] = {-1, -1, -1}, status = 0;
     char latest[CONTENDER_NAME_MAX] = "";
-    pid_t parent = getpid();
-    *again = false;
-    if (pipe(ends) != 0)
-        return error_set(err, EXIT_CODE_UNAVAILABLE, "pipe: %s", strerror(errno));
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = -1;
+    *again = *child = false;
+    int code = open_ends(&from, theirs, err);
+    if (!code && (pid = fork()) < 0)
+        code = error_set(err, EXIT_CODE_UNAVAILABLE, "fork: %s", strerror(errno));
     *child = pid == 0;
     if (pid == 0) {
-        become_child(trial, ends, parent);
+        become_child(trial, theirs, parent);
         return 0;
     }
-    close(ends[1]);
-    bool late = pid > 0 && follow(trial, ends[0], pid, latest);
-    close(ends[0]);
-    if (pid < 0)
-        return error_set(err, EXIT_CODE_UNAVAILABLE, "fork: %s", strerror(errno));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    close_all(theirs, 3);
+    bool late = pid > 0 && await(trial, &from, pid, latest, &status);
+    close_all(&from.names, 1);
+    relay_close(&from.printed);
+    relay_close(&from.said);
+    if (code)
+        return code;
     *again = latest[0] && trial->n_refused < ISOLATION_MAX_REFUSED;
     if (*again)
         refuse(trial, latest, status, late);

@@ -1,6 +1,6 @@
 /*
  * process.c - forks and executes a worker with a clean environment, session and descriptors, kills its group and reaps
- * it within a bound. Relies on close_range and worker/confine.h. Called by slot.c.
+ * it within a bound. Relies on base/relay.h, close_range and worker/confine.h. Called by slot.c.
  */
 #include "run/process.h"
 
@@ -166,7 +166,7 @@ struct launch {
     const char *program;
     char **arguments;
     char **environment;
-    int socket, lock_fd, page_fd, null_fd, listener;
+    int socket, lock_fd, page_fd, null_fd, listener, said;
     pid_t parent;
     const cpu_set_t *cores;
 };
@@ -193,7 +193,7 @@ static void child_exec(const struct launch *l)
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (!place(l->null_fd, STDIN_FILENO) || !place(l->null_fd, STDOUT_FILENO) || !place(l->socket, PROTOCOL_FD) ||
-        !place(l->page_fd, STAGE_PAGE_FD) || !place(l->listener, CONFINE_LISTENER_FD))
+        !place(l->said, STDERR_FILENO) || !place(l->page_fd, STAGE_PAGE_FD) || !place(l->listener, CONFINE_LISTENER_FD))
         _exit(127);
     if (l->lock_fd < 0 || !place(l->lock_fd, PROCESS_LOCK_FD))
         close(PROCESS_LOCK_FD);
@@ -228,7 +228,8 @@ static int open_ends(struct launch *l, struct process *out, int lock_fd, int pag
     l->page_fd = raise_fd(page_fd);
     l->socket = raise_fd(pair[1]);
     l->listener = raise_fd(told[1]);
-    bool all = !code && l->null_fd >= 0 && l->page_fd >= 0 && l->socket >= 0 && l->listener >= 0 &&
+    l->said = relay_open(&out->said, STDERR_FILENO, "worker: ");
+    bool all = !code && l->null_fd >= 0 && l->page_fd >= 0 && l->socket >= 0 && l->listener >= 0 && l->said >= 0 &&
                fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0;
     code = all ? 0 : error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: %s", strerror(errno));
     close_fd(null_fd);
@@ -244,6 +245,7 @@ static void close_ends(struct launch *l)
     close_fd(l->page_fd);
     close_fd(l->socket);
     close_fd(l->listener);
+    close_fd(l->said);
 }
 
 /* Libraries of a worker open some dozens. A soft limit is ours to raise; one that is hard is told as what it is. */
@@ -290,6 +292,7 @@ int process_spawn(const struct process_request *request, struct process *out, st
                        .page_fd = -1,
                        .null_fd = -1,
                        .listener = -1,
+                       .said = -1,
                        .parent = getpid(),
                        .cores = request->cores};
     *out = none;
@@ -376,6 +379,7 @@ bool process_reap(struct process *p, double seconds, struct process_end *end)
     while ((got = waitpid(p->pid, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
         if (clock_now_ns() > deadline)
             break;
+        relay_pass(&p->said); /* who has to wait for us there does not end */
         usleep(2000);
     }
     if (got == 0) {
@@ -428,6 +432,7 @@ void process_forget(struct process *p)
     close_fd(p->fd);
     stage_page_unmap(p->page);
     listener_close(&p->listener);
+    relay_close(&p->said);
     worker_directory_remove(&p->directory);
     *p = (struct process){.fd = -1};
 }

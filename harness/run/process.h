@@ -5,6 +5,7 @@
 #ifndef CUDAL2_RUN_PROCESS_H
 #define CUDAL2_RUN_PROCESS_H
 
+#include "base/relay.h"
 #include "run/listener.h"
 #include "run/worker_directory.h"
 #include "worker/stage_page.h"
@@ -19,6 +20,7 @@ struct process {
     int fd;                            /* our end of the socket pair, non-blocking; -1: none */
     struct stage_page *page;           /* shared with the child */
     struct listener listener;          /* of the system calls that it must not make */
+    struct relay said;                 /* what it and its plugins write to stderr */
     struct worker_directory directory; /* for its temporary files; none: those of everybody */
 };
 
@@ -40,9 +42,9 @@ struct process_end {
     char text[64]; /* "killed by signal 11 (Segmentation fault)", "exited with code 0" */
 };
 
-/* The child gets descriptors 0 (/dev/null), 1 and 2 (our stderr), 3 (the socket), perhaps 4 (the lock), 5 (the stage
- * page) and 6 (for the listener), nothing else, and is killed by the kernel when we die. EXIT_CODE_UNAVAILABLE when it
- * cannot be started. */
+/* The child gets descriptors 0 and 1 (/dev/null), 2 (a pipe to our stderr), 3 (the socket), perhaps 4 (the lock), 5
+ * (the stage page) and 6 (for the listener), nothing else, and is killed by the kernel when we die.
+ * EXIT_CODE_UNAVAILABLE when it cannot be started. */
 int process_spawn(const struct process_request *request, struct process *out, struct error *err);
 
 /* SIGKILL to the process group, without waiting. */

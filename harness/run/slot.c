@@ -162,7 +162,7 @@ void slot_send_quit(struct slot *slot)
 
 void slots_wait(const struct slot *slots, int n, int wake_fd, int milliseconds)
 {
-    struct pollfd fds[4 * DEVICES_MAX + 1]; /* of a crew, and of who leaves it */
+    struct pollfd fds[6 * DEVICES_MAX + 1]; /* of a crew, and of who leaves it */
     nfds_t count = 0;
     if (wake_fd > 0)
         fds[count++] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
@@ -171,6 +171,7 @@ void slots_wait(const struct slot *slots, int n, int wake_fd, int milliseconds)
             continue;
         fds[count++] = (struct pollfd){.fd = slots[i].process.fd, .events = POLLIN};
         fds[count++] = (struct pollfd){.fd = listener_wait_fd(&slots[i].process.listener), .events = POLLIN};
+        fds[count++] = (struct pollfd){.fd = relay_wait_fd(&slots[i].process.said), .events = POLLIN};
     }
     poll(fds, count, milliseconds);
 }
@@ -444,6 +445,7 @@ void slot_look(struct slot *slot, struct slot_event *event)
     *event = (struct slot_event){0};
     if (slot->process.pid <= 0)
         return;
+    relay_pass(&slot->process.said);
     if (hears_tampering(slot, event))
         return;
     /* Asked before reading: what the process wrote before its end is then in the socket. The stream alone would not

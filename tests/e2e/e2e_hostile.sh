@@ -52,6 +52,24 @@ harmless "an error" "$work/err"
 [ "$(wc -l <"$work/err")" -eq 1 ]
 verdict $? "an error: one line" "$(cat "$work/err")"
 
+# --- a plugin that writes to the terminal itself ---
+config "$work/says.json" '{"m": 16, "n": 16, "k": 16}' '"offline"' "\"$plugins/bad_says.so\"" '"stop": {"min_blocks": 8, "max_blocks": 8, "max_cell_seconds": 4}'
+for command in "run --config $work/says.json --device cpu --output $work/says" "verify $plugins/bad_says.so --device cpu --shape 16x16x16" \
+    "list --device cpu --plugins $nothing --candidate $plugins/bad_says.so"; do
+    name=${command%% *}
+    echo "first line" >"$work/both"
+    # shellcheck disable=SC2086
+    timeout -k 5 120 "$bench" $command >>"$work/both" 2>&1 </dev/null
+    code=$?
+    cp "$work/both" "$work/err"
+    expect_code 0 "$name: with a plugin that writes to its stderr"
+    harmless "$name: what it writes" "$work/both"
+    expect_text "$work/both" '^(worker: )?\\x1b\[8mhidden' "$name: is shown"
+    [ "$(head -1 "$work/both")" = "first line" ]
+    verdict $? "$name: and empties no file" "$(head -2 "$work/both" | cat -v | cut -c1-200)"
+done
+expect_no_text "$work/both" '^.*buffered until the end.*available' "list: nothing of the plugin's between its lines"
+
 # --- junit as Jenkins reads it ---
 run compare "$work/base$evil.json" "$work/new$evil.json" --delta 90 --format junit
 if command -v xmllint >/dev/null; then
