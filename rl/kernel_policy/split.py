@@ -10,6 +10,7 @@ from .records import Pool, Records, Shape
 
 SPLIT_SEED = 41
 N_TEST, N_VALIDATION = 100, 40
+N_FOLDS = 5
 
 
 @dataclass
@@ -24,13 +25,21 @@ def is_target(pool: Pool) -> bool:
     return pool.problem.kind[1:] == ("f32", "offline") and pool.problem.reference_ns > 0
 
 
-def split(records: Records, n_test: int = N_TEST, n_validation: int = N_VALIDATION) -> Split:
-    """The held-out shapes are drawn once, from those that have target problems; the same for every training
-    seed."""
+def target_shapes(records: Records) -> List[Shape]:
+    """Those that have target problems, in the order in which they are held out."""
     shapes: List[Shape] = sorted({p.problem.shape for p in records.pools if is_target(p)})
     random.Random(SPLIT_SEED).shuffle(shapes)
-    test: Set[Shape] = set(shapes[:n_test])
-    validation: Set[Shape] = set(shapes[n_test:n_test + n_validation])
+    return shapes
+
+
+def split(records: Records, fold: int = 0) -> Split:
+    """The same for every training seed. Fold 0: 100 shapes are held out. 1 to N_FOLDS: that part of all target
+    shapes; each is in one of them. ValueError for another fold."""
+    if not 0 <= fold <= N_FOLDS:
+        raise ValueError("fold %d: there are %d" % (fold, N_FOLDS))
+    shapes = target_shapes(records)
+    test: Set[Shape] = set(shapes[fold - 1::N_FOLDS] if fold else shapes[:N_TEST])
+    validation: Set[Shape] = set([s for s in shapes if s not in test][:N_VALIDATION])
     return Split([p for p in records.pools if p.problem.shape not in test | validation],
                  [p for p in records.pools if p.problem.shape in validation],
                  [p for p in records.pools if p.problem.shape in test])

@@ -33,7 +33,7 @@ from .grpo import advantages, loss
 from .model import SIZES, Choices, Policy, Prompt, log_probabilities, repeat, sample, words_along, write_freely
 from .prompt import CONTEXTS, N_NUMBERS, Reader
 from .records import DATA, Pool, load
-from .split import Split, is_target, split
+from .split import N_FOLDS, Split, is_target, split
 
 BUDGETS = (1, 4, 16, 64)
 STOPPED = 75  # exit code: time is over, and the same command goes on
@@ -45,6 +45,7 @@ class Recipe:
     size: str = "small"
     context: str = "neighbours"
     seed: int = 1
+    fold: int = 0  # which shapes are held out: split.py
     problems: Tuple[int, int, int] = (32, 8, 8)  # of a step of each stage
     samples: int = 16   # of a problem, stages 2 and 3
     good: int = 4       # lines of a problem that stage 1 imitates
@@ -102,7 +103,7 @@ class Trainer:
         self.device = torch.device(device)
         self.generator = torch.Generator(self.device).manual_seed(recipe.seed)
         self.records = load(data)
-        self.split: Split = split(self.records)
+        self.split: Split = split(self.records, recipe.fold)
         self.reader = Reader(self.records, self.split.train, recipe.context)
         self.n_words = len(self.reader.vocabulary)
         self.policy = self._new_policy()
@@ -301,11 +302,11 @@ class Trainer:
         return {"known": round(known_count / count, 3), "measured_here": round(measured / count, 3)}
 
     def test_scores(self, last: bool) -> List[Dict[str, Any]]:
-        """For each test pool, the log-likelihood of each of its lines; before the last stage of target pools
-        alone."""
+        """For each test pool, the log-likelihood of each of its lines; before the last stage, and of a fold,
+        of target pools alone."""
         out = []
         for pool in self.split.test:
-            if not last and not is_target(pool):
+            if not is_target(pool) and (self.recipe.fold or not last):
                 continue
             scores = self.scores(pool)
             out.append({"problem": pool.problem.text(), "scores": [round(float(s), 2) for s in scores]})
@@ -326,7 +327,7 @@ def run(recipe: Recipe, output: Path, device: str = "cpu", minutes: float = math
     place = trainer.load()
     print("%d parameters; %d problems to learn from" % (trainer.policy.n_parameters(), len(trainer.split.train)))
     if place is None:
-        trainer.told = {"context": recipe.context, "seed": recipe.seed, "size": recipe.size,
+        trainer.told = {"context": recipe.context, "seed": recipe.seed, "fold": recipe.fold, "size": recipe.size,
                         "parameters": trainer.policy.n_parameters(), "free_writing": {}, "stages": {}}
         trainer.watch(0, 0, math.nan, math.nan)
     try:
@@ -369,6 +370,8 @@ def main() -> None:
     parser.add_argument("--context", choices=CONTEXTS, default="neighbours")
     parser.add_argument("--steps", default="200,100,60", help="of the three stages; default: %(default)s")
     parser.add_argument("--rates", help="learning rates of the three stages; default: 1e-3,3e-4,2e-4")
+    parser.add_argument("--fold", type=int, default=0, choices=range(N_FOLDS + 1),
+                        help="the part of all shapes that is held out; 0 (default): the 100 shapes of the pages")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu", help="of torch: cpu or cuda; default: %(default)s")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop after this time (exit code 75)")
@@ -378,7 +381,7 @@ def main() -> None:
     steps = tuple(int(s) for s in options.steps.split(","))
     if len(steps) != 3:
         parser.error("--steps: three numbers are expected, as in 200,100,60")
-    recipe = Recipe(size=options.size, context=options.context, seed=options.seed, steps=steps)
+    recipe = Recipe(size=options.size, context=options.context, seed=options.seed, fold=options.fold, steps=steps)
     if options.rates:
         recipe.rates = tuple(float(r) for r in options.rates.split(","))  # type: ignore[assignment]
         if len(recipe.rates) != 3:

@@ -116,8 +116,8 @@ class TestTraining(unittest.TestCase):
         recipe = train.Recipe(size="tiny", context="neighbours+ranker", seed=3, steps=steps, problems=(4, 2, 2), samples=4, every=2)
         split = train.split
 
-        def few(records):
-            whole = split(records)
+        def few(records, fold):
+            whole = split(records, fold)
             return train.Split(whole.train, [p for p in whole.validation if train.is_target(p)][:2],
                                [p for p in whole.test if train.is_target(p)][:4])
 
