@@ -4,6 +4,7 @@ measured races.
 
     scripts/train-ranker.py [JOURNAL.jsonl.gz...] --write kernels/spaces/cudal2.trees
     scripts/train-ranker.py [JOURNAL.jsonl.gz...] --evaluate [results/ranker.json]
+    scripts/train-ranker.py --folds trees.json
 
 Data: the pooled searches of rl/data/h200.xz, and the journals that are named, else those of results/*/explore
 and the races of results/*/fresh. Of a journal nothing is learned about the problems of configs/unseen.json,
@@ -15,6 +16,8 @@ configuration more than of the others. Configurations that are far from the fast
 leaves out whole shapes, whole sizes, or all that is off the grid, and prints by how many percent a choice is
 slower than the fastest of its pool: of the model, of the trees, and of both as `run` races them (every eighth
 is the model's). It learns from what is offline with fp32, and from the journals.
+--folds learns from rl/data alone, once for each fold of rl/kernel_policy/split.py, and writes what the trees
+expect of each line of a target problem that was held out (kernel_policy.folds reads it).
 """
 import argparse
 import gzip
@@ -30,6 +33,7 @@ sys.path.insert(0, str(ROOT / "rl"))
 from kernel_policy import records  # noqa: E402
 from kernel_policy.lines import values_of  # noqa: E402
 from kernel_policy.served import parameters_of  # noqa: E402
+from kernel_policy.split import N_FOLDS, is_target, split  # noqa: E402
 
 H200 = (132, 1980, 62914560, 1070530560000000, 4814000000000)  # a journal's figures of its device
 UNIT = 1e-4  # of a leaf
@@ -70,6 +74,7 @@ class Data:
                                   check=True, cwd=ROOT).stdout
             out[rows] = np.frombuffer(made, np.float32).reshape(len(rows), -1)
         keep = out[:, 0] > 0
+        self.kept = np.flatnonzero(keep)
         self.X, self.model = out[keep, 1:], out[keep, 0].astype(float)
         self.times, self.pool = np.array(self.times, float)[keep], np.array(self.pool)[keep]
         self.dropped = int((~keep).sum())
@@ -258,6 +263,36 @@ def evaluate(data):
     return out
 
 
+UNKNOWN = 99.0  # of a line that the set no longer has: it comes last
+
+
+def expected(data, made, fold):
+    """For each target problem that a fold holds out, log time of each of its lines by trees that learned from
+    the offline fp32 problems of all other shapes."""
+    asked_shapes = {p.problem.shape for p in split(made, fold).test}
+    of = np.array([p.problem.shape in asked_shapes for p in made.pools])
+    able = np.array([p.problem.kind[1:] == ("f32", "offline") for p in made.pools])
+    learned, asked = np.flatnonzero((able & ~of)[data.pool]), np.flatnonzero((able & of)[data.pool])
+    rows = np.full(len(data.lines), UNKNOWN)
+    rows[data.kept[asked]] = np.log(data.model[asked]) + learn(data, learned).predict(data.X[asked]) * trust(data, learned, asked)
+    begins = np.cumsum([0] + [len(p.lines) for p in made.pools])
+    return {p.problem.text(): [round(float(v), 5) for v in rows[begins[at]:begins[at + 1]]]
+            for at, p in enumerate(made.pools) if of[at] and is_target(p)}
+
+
+def write_folds(tool, path):
+    data = Data()
+    add_records(data, records.DATA)
+    data.finish(tool)
+    made, out = records.load(records.DATA), {}
+    for fold in range(1, N_FOLDS + 1):
+        out.update(expected(data, made, fold))
+        print("fold %d: %d problems so far" % (fold, len(out)), flush=True)
+    unknown = sum(v == UNKNOWN for each in out.values() for v in each)
+    path.write_text(json.dumps(out) + "\n")
+    print("%s: %d problems, %d lines, %d of which the set no longer has" % (path, len(out), sum(map(len, out.values())), unknown))
+
+
 GRID = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384)
 SIZES = (128, 2048, 12288)
 
@@ -314,8 +349,12 @@ def main():
     parser.add_argument("journals", type=Path, nargs="*")
     parser.add_argument("--write", type=Path, metavar="FILE")
     parser.add_argument("--evaluate", type=Path, nargs="?", const=Path("/dev/null"), metavar="FILE")
+    parser.add_argument("--folds", type=Path, metavar="FILE")
     parser.add_argument("--tool", default=str(ROOT / "build" / "tests" / "rank_features"))
     options = parser.parse_args()
+    if options.folds:
+        write_folds(options.tool, options.folds)
+        return
     data = Data()
     add_records(data, records.DATA)
     for path in options.journals or default_journals():

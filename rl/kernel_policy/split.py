@@ -33,8 +33,8 @@ def target_shapes(records: Records) -> List[Shape]:
 
 
 def split(records: Records, fold: int = 0) -> Split:
-    """The same for every training seed. Fold 0: 100 shapes are held out. 1 to N_FOLDS: that part of all target
-    shapes; each is in one of them. ValueError for another fold."""
+    """The same for every training seed. Fold 0: 100 shapes are held out. 1 to N_FOLDS: that part of all
+    target shapes; each is in one of them. ValueError for another fold."""
     if not 0 <= fold <= N_FOLDS:
         raise ValueError("fold %d: there are %d" % (fold, N_FOLDS))
     shapes = target_shapes(records)
