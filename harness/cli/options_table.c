@@ -38,7 +38,7 @@ static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", "cud
 const char *const format_choices[] = {REPORT_FORMATS(FORMAT_NAME) "junit", NULL};
 /* What the other commands know of them; compare --agreement has tables. */
 static const char *const verify_formats[] = {"text", "json", NULL};
-static const char *const table_words[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
+static const char *const table_words[] = {"1", "2", "3", "4", "5", "6", "7", "8", NULL};
 static const char *const arch_words[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 
@@ -202,7 +202,7 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT) | ON(COMPARE) | ON(VERIFY),
                        "FORMAT", format_choices, AT(format), REPORTS,
                        REPORT_FORMATS(FORMAT_HELP) "compare: " COMPARE_FORMATS(FORMAT_HELP)},
-    [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_CHOICES, ON(REPORT), "1..7", table_words, AT(table),
+    [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_CHOICES, ON(REPORT), "1..8", table_words, AT(table),
                       REPORTS, "only this table of the paper; default: all"},
     [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),
                           REPORTS, "also the speedups of a CSV file of the CUDA-L2 authors; may be repeated"},

@@ -11,7 +11,8 @@
 
 static const char head[] =
     EXPORT_CELL_HEAD "contender,role,status,reason,timing,headline,blocks,"
-                     "median_ns,median_low_ns,median_high_ns,p95_ns,p99_ns,tflops,cache,rotation\n";
+                     "median_ns,median_low_ns,median_high_ns,p95_ns,p99_ns,tflops,cache,rotation,percent_of_roofline,"
+                     "raced,race_gpu_seconds,joules,gflop_per_joule,batch_invariant,deterministic\n";
 
 struct shapes {
     const struct export_request *request;
@@ -30,6 +31,22 @@ static void add_statistics(struct text *out, const struct result_cell *cell, con
     export_add_number(out, 2 * cell->m * cell->n * cell->k / t->median_ns / 1e3);
 }
 
+static void add_answer(struct text *out, enum result_answer answer)
+{
+    text_add(out, answer == ANSWER_NONE ? "," : answer == ANSWER_YES ? ",true" : ",false");
+}
+
+/* Of the contender in its cell, whatever the timing. */
+static void add_others(struct text *out, const struct result_contender *c)
+{
+    export_add_number(out, c->tuning.raced > 0 ? c->tuning.raced : (double)NAN);
+    export_add_number(out, c->tuning.raced > 0 ? c->tuning.busy_seconds : (double)NAN);
+    export_add_number(out, c->energy.json ? c->energy.joules : (double)NAN);
+    export_add_number(out, c->energy.json ? c->energy.gflop_per_joule : (double)NAN);
+    add_answer(out, c->invariance.json ? c->invariance.batch_invariant : ANSWER_NONE);
+    add_answer(out, c->invariance.json ? c->invariance.deterministic : ANSWER_NONE);
+}
+
 /* t: of that timing. */
 static void add_row(const struct shapes *x, const struct result_cell *cell, const struct result_contender *c,
                     enum timing timing, const struct result_timing *t)
@@ -46,6 +63,8 @@ static void add_row(const struct shapes *x, const struct result_cell *cell, cons
     text_add(out, ",");
     export_add_word(out, cell->cache);
     csv_add(out, cell->rotation);
+    export_add_number(out, 100 * cell->floor_ns / t->median_ns);
+    add_others(out, c);
     text_add(out, "\n");
 }
 

@@ -17,5 +17,7 @@ bool page_fill(struct text *out, const char *template, const struct text *data);
 
 /* What the page's scripts read, as JSON (html/model.js says how it is laid out). Appends to out. */
 void page_data(const struct result *result, const struct dataset *dataset, struct text *out);
+/* Its member `tables`: Tables 5, 6 and 8 as readers see them, with what they are of. */
+void page_tables(const struct result *result, struct text *out);
 
 #endif

@@ -491,6 +491,7 @@ void page_data(const struct result *result, const struct dataset *dataset, struc
     add_timings(&d);
     add_groups(&d);
     add_claimed(&d, dataset);
+    page_tables(result, out);
     text_add(out, "}\n");
     list_free(&d.texts);
     list_free(&d.pairs);

@@ -228,15 +228,6 @@ static void print_aa(struct screen *screen, const struct result_cell *cell)
     }
 }
 
-static bool first_of_its_group(const struct result *r, size_t index)
-{
-    const struct result_group *group = &r->cells[index].group;
-    bool first = true;
-    for (size_t i = index; i-- > 0 && first;) /* backwards: groups mostly lie together */
-        first = !result_same_group(&r->cells[i].group, group);
-    return first;
-}
-
 static size_t list_group(const struct result *r, const struct result_group *group, const struct result_cell **out)
 {
     size_t n = 0;
@@ -261,11 +252,12 @@ static void print_empty_graph(struct screen *screen, const struct result_cell *c
     free(ns);
 }
 
-/* What the leads come to where times count; of few shapes it says nothing that their rows do not. */
-static void print_by_time(struct screen *screen, const struct result_cell *first)
+typedef void (*table_filler)(const struct result *result, const struct result_cell *like, struct table *out);
+
+static void print_time_table(struct screen *screen, const struct result_cell *first, table_filler fill)
 {
     struct table all = {0}, s = {0};
-    time_table_hardest(screen->result, first, &all);
+    fill(screen->result, first, &all);
     table_for_readers(&all, &s);
     table_free(&all);
     print_table(screen, &s);
@@ -287,8 +279,9 @@ static void print_group(struct screen *screen, const struct result_cell *first)
         print_summary(screen, first);
     screen_estimates(screen, group, n);
     print_equal_path(screen, first);
-    if (many)
-        print_by_time(screen, first);
+    if (many) /* of few shapes it says nothing that their rows do not */
+        print_time_table(screen, first, time_table_hardest);
+    print_time_table(screen, first, time_table_launches);
     print_rates(screen, first);
     print_aa(screen, first);
     print_empty_graph(screen, group, n);
@@ -455,7 +448,7 @@ static void print_all(struct screen *screen)
     screen_device(screen);
     screen_counts(screen);
     for (size_t i = 0; i < screen->result->n_cells; i++)
-        if (first_of_its_group(screen->result, i))
+        if (result_is_first_of_group(screen->result, i))
             print_group(screen, &screen->result->cells[i]);
     print_energy(screen);
     print_invariance(screen);

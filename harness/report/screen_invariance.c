@@ -7,18 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "report/contender_sums.h"
 #include "report/screen_each.h"
-
-/* Cells with an answer, and with the answer yes. */
-struct answers {
-    size_t yes, known;
-};
-
-static void count(struct answers *a, enum result_answer answer)
-{
-    a->known += answer != ANSWER_NONE;
-    a->yes += answer == ANSWER_YES;
-}
 
 static bool is_asked(const struct result_contender *c)
 {
@@ -27,17 +17,11 @@ static bool is_asked(const struct result_contender *c)
 
 static void add_row(const struct result *result, const char *name, struct table *out)
 {
-    struct answers invariant = {0, 0}, deterministic = {0, 0};
-    for (size_t i = 0; i < result->n_cells; i++) {
-        const struct result_contender *c = result_contender(&result->cells[i], name);
-        if (c && is_asked(c)) {
-            count(&invariant, c->invariance.batch_invariant);
-            count(&deterministic, c->invariance.deterministic);
-        }
-    }
+    struct bits_sums sums;
+    sum_bits(result, NULL, name, &sums);
     table_add(out, NAN, "%s", name);
-    table_add_share(out, invariant.yes, invariant.known);
-    table_add_share(out, deterministic.yes, deterministic.known);
+    table_add_share(out, sums.batch_invariant.yes, sums.batch_invariant.known);
+    table_add_share(out, sums.deterministic.yes, sums.deterministic.known);
 }
 
 void screen_invariance(const struct result *result, struct table *out)

@@ -1,12 +1,14 @@
 /*
- * tables.c - the paper's Tables 1 to 4 as tables, 5 and 6 of time_tables.c, 7 of chain_table.c. Relies on dataset.c and
- * table_parts.c. Called by report.c, which has them printed in any form.
+ * tables.c - the paper's Tables 1 to 4 as tables, 5 and 6 of time_tables.c, 7 of chain_table.c, 8 of
+ * contender_table.c. Relies on dataset.c and table_parts.c. Called by report.c, which has them printed in any form, and
+ * by page_tables.c.
  */
 #include "report/tables.h"
 
 #include "report/aa.h"
 #include "report/chain_table.h"
 #include "report/claimed.h"
+#include "report/contender_table.h"
 #include "report/estimates.h"
 #include "report/sizes.h"
 #include "report/table4.h"
@@ -239,6 +241,8 @@ int tables_make(const struct dataset *d, const struct result *result, int number
         return result ? table4_make(result, sink, context) : 0;
     if (number == 7)
         return result ? chain_table_make(result, sink, context) : 0;
+    if (number == 8)
+        return result ? contender_table_make(result, sink, context) : 0;
     if (number > 4)
         return result ? time_tables_make(result, number, sink, context) : 0;
     for (size_t i = 0; i < d->n && code == 0; i++)

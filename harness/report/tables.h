@@ -8,7 +8,7 @@
 #include "report/table.h"
 
 #define TABLES_FIRST 1
-#define TABLES_LAST 7
+#define TABLES_LAST 8
 
 /* Receives finished tables one by one; the table stays the caller's. Non-zero ends the making. */
 typedef int (*table_sink)(void *context, int number, const struct table *table);
@@ -19,8 +19,8 @@ typedef int (*table_sink)(void *context, int number, const struct table *table);
  * the baseline. Table 3: speedup over cuBLASLt-AutoTuning-max, or the last of the paper's baselines there, by size:
  * log2(MNK), mean dimension, largest dimension. Where a mode's outcome allows no mean (outcome.h) there is none, a note
  * says why, and further columns have the counts. Table 4, from the result alone (NULL: no tables): which parameters won
- * where, as table4.h has it. Tables 5 and 6, likewise: time_tables.h; Table 7: chain_table.h. Returns 0, or what the
- * sink returned. */
+ * where, as table4.h has it. Tables 5 and 6, likewise: time_tables.h; Table 7: chain_table.h; Table 8:
+ * contender_table.h. Returns 0, or what the sink returned. */
 int tables_make(const struct dataset *d, const struct result *result, int number, table_sink sink, void *context);
 
 #endif

@@ -248,6 +248,16 @@ static void add_versus(struct table *s, const struct versus *v, int number)
     free(pairs);
 }
 
+/* A result lacks it; whoever looks for the column is told where it is. */
+static void note_missing_p99(struct table *s, const struct versus *v)
+{
+    for (size_t i = 0; i < v->result->n_cells; i++)
+        for (size_t c = 0; c < v->result->cells[i].n_contenders; c++)
+            if (result_headline(&v->result->cells[i], &v->result->cells[i].contenders[c])->p99_ns > 0)
+                return;
+    table_note(s, "p99 is in the journal alone: give that to `report`");
+}
+
 static int table_of(struct versus *v, int number, table_sink sink, void *context)
 {
     const char *references[NAMES_MAX];
@@ -261,17 +271,11 @@ static int table_of(struct versus *v, int number, table_sink sink, void *context
         v->reference = references[i];
         add_versus(&s, v, number);
     }
+    if (number == 6)
+        note_missing_p99(&s, v);
     int code = table_rows(&s) > 0 || s.failed ? sink(context, number, &s) : 0;
     table_free(&s);
     return code;
-}
-
-static bool is_first_of_group(const struct result *r, size_t index)
-{
-    for (size_t i = index; i-- > 0;) /* backwards: groups mostly lie together */
-        if (result_same_group(&r->cells[i].group, &r->cells[index].group))
-            return false;
-    return true;
 }
 
 int time_tables_make(const struct result *result, int number, table_sink sink, void *context)
@@ -281,7 +285,7 @@ int time_tables_make(const struct result *result, int number, table_sink sink, v
         const char *candidates[NAMES_MAX];
         const struct result_cell *like = &result->cells[i];
         bool wanted = number == 5 || strcmp(like->group.mode, mode_names[MODE_SERVER]) == 0;
-        size_t n = wanted && is_first_of_group(result, i) ? list_names(result, like, NULL, candidates) : 0;
+        size_t n = wanted && result_is_first_of_group(result, i) ? list_names(result, like, NULL, candidates) : 0;
         for (size_t c = 0; c < n && code == 0; c++) {
             struct versus v = {.result = result, .like = like, .candidate = candidates[c]};
             code = table_of(&v, number, sink, context);
@@ -291,6 +295,22 @@ int time_tables_make(const struct result *result, int number, table_sink sink, v
 }
 
 /* ---- for the screen ---- */
+
+void time_table_launches(const struct result *result, const struct result_cell *like, struct table *out)
+{
+    const char *candidates[NAMES_MAX], *references[NAMES_MAX];
+    struct versus v = {.result = result, .like = like};
+    if (strcmp(like->group.mode, mode_names[MODE_SERVER]) != 0 || list_names(result, like, NULL, candidates) == 0)
+        return;
+    v.candidate = candidates[0];
+    size_t n = list_names(result, like, v.candidate, references);
+    launch_columns(out, &v);
+    for (size_t i = 0; i < n; i++) {
+        v.reference = references[i];
+        add_versus(out, &v, 6);
+    }
+    note_missing_p99(out, &v);
+}
 
 void time_table_hardest(const struct result *result, const struct result_cell *like, struct table *out)
 {

@@ -17,4 +17,7 @@ int time_tables_make(const struct result *result, int number, table_sink sink, v
  * is none. *out, zeroed before, is the caller's (table_free). */
 void time_table_hardest(const struct result *result, const struct result_cell *like, struct table *out);
 
+/* Table 6 of the group of `like` and its first candidate; without rows where the mode is another. *out likewise. */
+void time_table_launches(const struct result *result, const struct result_cell *like, struct table *out);
+
 #endif

@@ -26,6 +26,14 @@ bool result_same_group(const struct result_group *a, const struct result_group *
            strcmp(a->accumulate, b->accumulate) == 0;
 }
 
+bool result_is_first_of_group(const struct result *r, size_t index)
+{
+    for (size_t i = index; i-- > 0;) /* backwards: groups mostly lie together */
+        if (result_same_group(&r->cells[i].group, &r->cells[index].group))
+            return false;
+    return true;
+}
+
 const char *result_timing_name(enum timing timing)
 {
     return timing < TIMING_COUNT ? timing_names[timing] : "";

@@ -285,6 +285,8 @@ int result_from_journal(const char *journal_path, struct result **out, struct er
 /* ---- what readers ask ---- */
 
 bool result_same_group(const struct result_group *a, const struct result_group *b);
+/* Whether no cell before this one is of its group. */
+bool result_is_first_of_group(const struct result *r, size_t index);
 /* "" for TIMING_COUNT and RESULT_ROLE_COUNT. */
 const char *result_timing_name(enum timing timing);
 const char *result_role_name(enum result_role role);

@@ -1,8 +1,8 @@
 """Writes results as Parquet, by Arrow's C++ library in its Python package pyarrow. Called by
 Result.to_parquet and as `python -m cudal2_bench.parquet RESULT... -o shapes.parquet`.
 
-The columns are those of `report --format shapes`, typed: sizes and blocks are int64, times and TFLOPS float64
-(null where there is none), headline is bool, the rest are strings."""
+The columns are those of `report --format shapes`, typed: counts are int64, times and other figures float64
+(null where there is none), yes and no are bool, the rest are strings."""
 from __future__ import annotations
 
 import argparse
@@ -15,7 +15,9 @@ from ._program import call
 from .errors import BenchError, CannotCreate, Unavailable, error_of
 
 PathLike = Union[str, "os.PathLike[str]"]
-_WHOLE = ("m", "n", "k", "blocks")
+_WHOLE = ("m", "n", "k", "blocks", "raced")
+_YES_OR_NO = ("headline", "batch_invariant", "deterministic")
+_FIGURES = ("tflops", "percent_of_roofline", "race_gpu_seconds", "joules", "gflop_per_joule")
 
 
 def _arrow() -> Any:
@@ -32,9 +34,9 @@ def _arrow() -> Any:
 def _type_of(arrow: Any, column: str) -> Any:
     if column in _WHOLE:
         return arrow.int64()
-    if column == "headline":
+    if column in _YES_OR_NO:
         return arrow.bool_()
-    return arrow.float64() if column == "tflops" or column.endswith("_ns") else arrow.string()
+    return arrow.float64() if column in _FIGURES or column.endswith("_ns") else arrow.string()
 
 
 def table(sources: Sequence[PathLike], options: Sequence[str] = ()) -> Any:

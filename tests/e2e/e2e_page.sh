@@ -37,6 +37,8 @@ run report "$work/small.json" --format html --output "$work/small"
 expect_code 0 "a page is made"
 show "$work/small/report.html" 1280
 said baselines 1
+said tables "Table 5"
+said table-row "torch.matmul|all|3|+14.47%|2/3|+10.43%"
 said warnings ""
 said device "Driver 1"
 # A result has no event speedup by shape, but its summary has.

@@ -40,8 +40,8 @@ expect_text "$work/out" '^2 cells: ' "are read as one"
 result "$(cell 64 0.25 | sed 's/"contenders":{/&"=gone, \\"it\\"":{"status":"crash","role":"baseline","reason":"no more"},/')" >"$work/gone.json"
 run report "$work/gone.json" --format shapes
 expect_code 0 "shapes of a contender that failed"
-expect_text "$work/out" '^offline,f16,f32,64,64,64,,"'"'"'=gone, ""it""",baseline,crash,no more,device,1,,,,,,,,,$' "it has a row with its reason"
-expect_text "$work/out" '^offline,f16,f32,64,64,64,,cudal2-nn,candidate,ok,,device,1,8,1000,,,,,0.524288,,$' "the others have their times"
+expect_text "$work/out" '^offline,f16,f32,64,64,64,,"'"'"'=gone, ""it""",baseline,crash,no more,device,1,,,,,,,,,,,,,,,,$' "it has a row with its reason"
+expect_text "$work/out" '^offline,f16,f32,64,64,64,,cudal2-nn,candidate,ok,,device,1,8,1000,,,,,0.524288,,,,,,,,,$' "the others have their times"
 if command -v python3 >/dev/null; then
     sed -n '/^import pandas/,/savefig/p' docs/results.md >"$work/plot.py"
     (cd "$work" && cp out shapes.csv && python3 -c 'import matplotlib, pandas' 2>/dev/null && MPLBACKEND=Agg python3 plot.py && [ -s tflops.png ]) 2>"$work/err"
@@ -164,7 +164,7 @@ refuse 73 "a directory that cannot be made" '/proc/no' "$work/a.json" --format c
 refuse 73 "a directory that is a file" 'a.json' "$work/a.json" --format csv --output "$work/a.json"
 refuse 64 "nothing" 'name a result, a journal or --published' --format csv
 refuse 64 "an empty name" 'argument 2 of report is empty' "$work/a.json" ""
-refuse 64 "a table that there is not" 'there are tables 1 to 7' "$work/a.json" --table 8
+refuse 64 "a table that there is not" 'there are tables 1 to 8' "$work/a.json" --table 9
 refuse 64 "a format that there is not" 'expected text.markdown.*found "gif"' "$work/a.json" --format gif
 refuse 64 "a format of compare" '--format: expected text.markdown.*result, found "junit"' "$work/a.json" --format junit
 refuse 64 "the result of two" 'the format result is of one' "$work/a.json" "$work/version.json" --format result

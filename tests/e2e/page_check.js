@@ -27,6 +27,8 @@
   say("heads", [...document.querySelectorAll("#headline th.group")].map((one) => one.textContent).join("|"));
   say("headline", [...(document.querySelector("#headline tbody tr")?.cells ?? [])].map((one) => one.textContent).join("|"));
   say("baselines", document.querySelectorAll("#headline tbody tr").length);
+  say("tables", [...document.querySelectorAll("#tables h3")].map((one) => one.textContent.split(":")[0]).join("|"));
+  say("table-row", [...(document.querySelector("#tables tbody tr")?.cells ?? [])].map((one) => one.textContent).join("|"));
   say("dots", document.querySelectorAll("#scatter circle").length);
   say("heat", document.querySelectorAll("#heatmaps rect[data-cell]").length);
   head("device").click();

@@ -186,7 +186,7 @@ function drawProvenance() {
 
 function draw() {
   settle();
-  for (const part of [drawControls, drawOverview, drawTiles, drawWarnings, drawHeadline, drawAa, drawScatter, drawDistribution, drawHeatmaps, drawShapes]) part();
+  for (const part of [drawControls, drawOverview, drawTiles, drawWarnings, drawHeadline, drawAa, drawScatter, drawDistribution, drawHeatmaps, drawTables, drawShapes]) part();
   keepState();
 }
 

@@ -53,6 +53,21 @@ function drawAa() {
       `<td>${percent(row.mean_log_ratio, 3)}</td><td>${(100 * row.sd_log_ratio).toFixed(2)}%</td></tr>`).join("") + "</tbody></table>";
 }
 
+/* ---- Tables 5, 6 and 8 ---- */
+
+const wordTable = ({ title, heads, words, rows, note }) => {
+  const cell = (tag, text, i) => `<${tag}${words[i] ? ' class="words"' : ""}>${esc(text)}</${tag}>`;
+  return `<h3>${esc(title)}</h3><div class="scroll"><table><thead><tr>${heads.map((head, i) => cell("th", head, i)).join("")}</tr></thead>` +
+    `<tbody>${rows.map((row) => `<tr>${row.map((text, i) => cell("td", text, i)).join("")}</tr>`).join("")}</tbody></table></div><p class="note">${esc(note)}</p>`;
+};
+
+function drawTables() {
+  const group = D.groups[state.group], list = D.tables.filter((t) => t.mode === group.mode && t.dtype === group.dtype &&
+    t.accumulate === group.accumulate && (t.candidate === "" || t.candidate === name(state.candidate)));
+  document.getElementById("tables-section").hidden = !list.length;
+  document.getElementById("tables").innerHTML = list.map(wordTable).join("");
+}
+
 /* ---- every shape ---- */
 
 const measured = (cell, timing) => speedup(cell, timing)?.value;

@@ -170,7 +170,7 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench compare -f ''", 3, "html json junit markdown text");
     offered("cudal2-bench report -f j", 3, "json");
     offered("cudal2-bench verify --format = ''", 4, "json text");
-    offered("cudal2-bench report --table ''", 3, "1 2 3 4 5 6 7");
+    offered("cudal2-bench report --table ''", 3, "1 2 3 4 5 6 7 8");
     offered("cudal2-bench help rep", 2, "report");
     offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
 }
@@ -252,7 +252,7 @@ static void test_zsh_completion(void **state)
     assert_has(&t, "config'\\''s");
     assert_has(&t, "]:candidate:_cudal2_bench_candidates'");
     assert_has(&t, "[[ $command == verify ]] && operands=_cudal2_bench_candidates");
-    assert_has(&t, ":table:(1 2 3 4 5 6 7)'");
+    assert_has(&t, ":table:(1 2 3 4 5 6 7 8)'");
     if (system("command -v zsh >/dev/null 2>&1") == 0)
         assert_int_equal(run_shell("zsh -n", t.bytes), 0);
     text_free(&t);

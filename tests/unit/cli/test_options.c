@@ -222,7 +222,7 @@ static void test_refusals(void **state)
          "--format: expected "
          "text|markdown|latex|csv|json|figures|html|bencher|google-benchmark|nvbench|github-action|"
          "prometheus|medians|shapes|pairs|result, found \"pdf\""},
-        {"report --table one r.json", "--table: expected 1..7, a whole number, found \"one\""},
+        {"report --table one r.json", "--table: expected 1..8, a whole number, found \"one\""},
         {"run -c c --table 1", "--table does not apply to \"run\" (see cudal2-bench run --help)"},
         {"doctor --mode server", "--mode does not apply to \"doctor\" (see cudal2-bench doctor --help)"},
         {"run -c c --update", "--update does not apply to \"run\" (see cudal2-bench run --help)"},

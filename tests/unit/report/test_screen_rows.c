@@ -314,6 +314,7 @@ static void energy_is_compared_where_all_were_measured(void **state)
     expect_energy(ENERGY_CELL("64", JOULES("0.5", "200"), JOULES("1", "100")) "," ENERGY_CELL(
                       "128", JOULES("1", "800"), JOULES("2", "400")) "," ENERGY_CELL("256", JOULES("9", "9"), UNKNOWN),
                   " 400 ", " 200 ");
+    expect_energy(ENERGY_CELL("64", JOULES("0.5", "200"), JOULES("1", "100")), "0.5            12\n", "fewest steps");
     expect_energy(ENERGY_CELL("64", UNKNOWN, UNKNOWN), "0/1", "not measured");
 }
 

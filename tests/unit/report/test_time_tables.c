@@ -115,6 +115,34 @@ static void launches_from_idle_have_percentiles(void **state)
     free(out);
 }
 
+/* A server is judged by its slowest launches: whoever runs it sees them without asking. */
+static void the_screen_shows_launches(void **state)
+{
+    struct text out = {0};
+    struct table server = {0}, offline = {0};
+    (void)state;
+    time_table_launches(result, &result->cells[2], &server);
+    time_table_launches(result, &result->cells[0], &offline);
+    table_print_markdown(&out, &server);
+    expect_row(out.bytes, "|lib-max|1|9|9|+100.00%|+10.00%|+0.00%|");
+    assert_null(strstr(out.bytes, "in the journal alone"));
+    assert_int_equal(table_rows(&offline), 0);
+    table_free(&server);
+    text_free(&out);
+}
+
+/* A result keeps no 99th percentile. */
+static void a_missing_p99_says_where_it_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < result->n_cells; i++)
+        for (size_t c = 0; c < result->cells[i].n_contenders; c++)
+            result->cells[i].contenders[c].timings[TIMING_DEVICE].p99_ns = NAN;
+    char *out = made(6);
+    assert_non_null(strstr(out, "p99 is in the journal alone"));
+    free(out);
+}
+
 static void the_screen_shows_the_hardest(void **state)
 {
     struct table table = {0};
@@ -129,9 +157,9 @@ static void the_screen_shows_the_hardest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_for_each_class),
-        cmocka_unit_test(launches_from_idle_have_percentiles),
-        cmocka_unit_test(the_screen_shows_the_hardest),
+        cmocka_unit_test(a_row_for_each_class),           cmocka_unit_test(launches_from_idle_have_percentiles),
+        cmocka_unit_test(the_screen_shows_the_hardest),   cmocka_unit_test(the_screen_shows_launches),
+        cmocka_unit_test(a_missing_p99_says_where_it_is),
     };
     return cmocka_run_group_tests(tests, open_result, close_result);
 }
