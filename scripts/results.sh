@@ -6,7 +6,7 @@
 # A run is a directory ROOT/GPU/NAME with journal.jsonl.gz, result.json.gz or both. Runs whose names differ
 # only in mode and accumulate type, NAME = SERIES-offline-f16 and so on, are also a series: what the paper
 # shows in one table. It gets a directory of its own, ROOT/GPU/SERIES. Each run and each series gets
-#   tables/     summary.txt as `report` shows it, table1 to table6 as Markdown and CSV (the CSV files are not committed)
+#   tables/     summary.txt as `report` shows it, table1 to table8 as Markdown and CSV (the CSV files are not committed)
 #   figures/    the paper's figures as SVG (or none.txt: why there is none, as of noise), and data.cksum, which tells
 #               whether they are still those of the data; only what README.md shows is committed
 #   report.html the page (not committed)

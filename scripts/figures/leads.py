@@ -2,6 +2,8 @@
 problems that nobody searched.
 
 A function gives the lines of the block of its name. Relies on data.py."""
+import collections
+import datetime
 import math
 import os
 import re
@@ -231,6 +233,20 @@ UNSEEN = (("../h100/judged-race", "H100, raced at the first call"), ("../h100/ju
 def unseen_all():
     """The same, a row for each way to choose."""
     return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name, cells_of(run)) for run, name in UNSEEN])
+
+
+def unseen_runs():
+    """Where those runs come from, and how many problems lie below what was asked for."""
+    rows = []
+    for (run, name), asked in zip(UNSEEN, (0.90, 0.80)):
+        result, cells = result_of(run), cells_of(run)
+        behind = [c for c in cells if 1 + lead(c)["geomean"] < asked]
+        began, ended = (datetime.datetime.fromisoformat(t.rstrip("Z")) for t in (result["run"]["started"], result["run"]["end"]["time"]))
+        gpus = {result["env"][c["env"]]["device"]["uuid"] for c in cells}
+        rows.append((name, "`%s`" % named(run), result["run"]["build"]["commit"][:8], len(gpus), "%.0f s" % (ended - began).total_seconds(),
+                     "%d below %.2fx" % (len(behind), asked),
+                     ", ".join("%d %s" % (n, label) for label, n in collections.Counter(c["label"] for c in behind).most_common())))
+    return table(("how the kernel is chosen", "run", "commit", "H100s", "time", "below what was asked for", "of the class"), rows)
 
 
 def fresh():
