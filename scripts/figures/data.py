@@ -96,6 +96,15 @@ def launches_of(run):
     return {shape(c): {who["name"]: times_ns(who["device"]) for who in c["contenders"] if "device" in who} for c in cells}
 
 
+def choice_seconds(journal):
+    """Of each cell, what choosing our kernels took: its phase `tune` less the baselines' races."""
+    with gzip.open(os.path.join(ROOT, journal), "rt") as file:
+        cells = [json.loads(line)["data"] for line in file if '"kind":"cell"' in line]
+    theirs = [sum(who.get("tuning", {}).get("seconds", 0) for who in c["contenders"] if not who["name"].startswith("cudal2"))
+              for c in cells]
+    return [c["phase_seconds"].get("tune", 0) - seconds for c, seconds in zip(cells, theirs)]
+
+
 def time_us(cell, name, timing="device", what="median_ns"):
     return cell["contenders"][name]["timings"][timing][what] / 1e3
 

@@ -9,8 +9,8 @@ import os
 import re
 import statistics
 
-from data import (ALONE, ALONE_RUNS, autotuning_us, BASELINES, cells_of, CLASS_HEADS, class_row, CLASSES,
-                  differences, geometric, GRIDS, launches_of, LAYOUTS, lead, named, percent, report, result_of,
+from data import (ALONE, ALONE_RUNS, autotuning_us, BASELINES, cells_of, choice_seconds, CLASS_HEADS, class_row,
+                  CLASSES, differences, geometric, GRIDS, launches_of, LAYOUTS, lead, named, percent, report, result_of,
                   ROOT, ROW, run_pairs, shape, strongest_baseline, summary, table, time_us, timings_of, title)
 
 
@@ -127,6 +127,25 @@ def against():
     return table(("over", "shapes", "geometric mean", "median", "ahead"), rows)
 
 
+def ahead(leads):
+    return sum(s["geomean"] > 0 for s in leads)
+
+
+def chosen_on_all():
+    """The lead over `strongest`, and over the baseline that all blocks together show as the fastest, which is
+    chosen by the blocks that score it and so looks faster than it is: the truth lies between."""
+    rows = []
+    for run in GRIDS:
+        scored, flattered = [], []
+        for cell in cells_of(run):
+            fastest = min((n for n, c in cell["contenders"].items() if c.get("role", "baseline") == "baseline" and c["status"] == "ok"),
+                          key=lambda n, c=cell: time_us(c, n))
+            scored.append(strongest_baseline(cell))
+            flattered.append(lead(cell, fastest))
+        rows.append((title(run), percent(geometric(scored), 2), ahead(scored), percent(geometric(flattered), 2), ahead(flattered)))
+    return table(("accumulate, mode", "over `strongest`", "ahead", "over the fastest by all blocks", "ahead"), rows)
+
+
 def fp16_against_fp32():
     """The lead with fp16 sums over baselines that sum in fp16 alone, and over those that may also sum in
     fp32, which the same run raced."""
@@ -223,6 +242,7 @@ def unseen():
         cells = cells_of(run)
         for label in dict.fromkeys(c["label"] for c in cells):
             rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
+        rows.append((name, *class_row("of llm, M up to 96", [c for c in cells if c["label"] == "llm" and c["m"] <= 96])))
         rows.append((name, *class_row("all of this run", cells)))
     return table(("choice", "class") + CLASS_HEADS, rows)
 
@@ -247,6 +267,19 @@ def unseen_runs():
                      "%d below %.2fx" % (len(behind), asked),
                      ", ".join("%d %s" % (n, label) for label, n in collections.Counter(c["label"] for c in behind).most_common())))
     return table(("how the kernel is chosen", "run", "commit", "H100s", "time", "below what was asked for", "of the class"), rows)
+
+
+def first_calls():
+    """Seconds that our kernels' choice takes at the first call of a problem, compilers and race, both
+    layouts."""
+    rows = []
+    for run, what in (("../h100/judged-race/journal.jsonl.gz", "four H100s of a host"), ("../h100/fresh/race.jsonl.gz", "one H100"),
+                      ("../h200/judged-behind/race.jsonl.gz", "one H200"), ("../h200/fresh/race.jsonl.gz", "one H200"),
+                      ("../h200/fresh/zero.jsonl.gz", "one H200, first choice, no race")):
+        took = choice_seconds(run)
+        rows.append(("`%s`" % named(run).replace("/journal.jsonl.gz", ""), what, len(took), "%.2f s" % quantile(took, 0.5),
+                     "%.2f s" % quantile(took, 0.95), "%.2f s" % max(took), sum(t > 3 for t in took)))
+    return table(("run", "GPUs", "problems", "median", "95th percentile", "longest", "over 3 s"), rows)
 
 
 def fresh():

@@ -239,6 +239,48 @@ static void a_choice_is_remembered(void **state)
     fixture_close(&f);
 }
 
+static void remember(const char *key)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    open_bench();
+    f.bench.problem.m = 56;
+    add_entry(16, 2, -1, 0);
+    assert_int_equal(gather(out), 3);
+    snprintf(f.bench.entrants[0].variant, sizeof f.bench.entrants[0].variant, "%s", key);
+    race_remember(&f.bench, &f.bench.entrants[0]);
+    cJSON_Delete(f.bench.record->contenders[0].tuning);
+    f.bench.record->contenders[0].tuning = NULL;
+}
+
+/* A machine that went down while it wrote, and a file of another program: the race is run again. */
+static void what_is_damaged_is_raced_again(void **state)
+{
+    char spoil[128];
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    static const char *const spoils[] = {"truncate -s -1", "truncate -s 0", "sed -i s/./x/"};
+    (void)state;
+    for (size_t i = 0; i < sizeof spoils / sizeof *spoils; i++) {
+        remember("v1");
+        snprintf(spoil, sizeof spoil, "%s %s/winner/*", spoils[i], scratch);
+        assert_int_equal(system(spoil), 0);
+        assert_int_equal(gather(out), 3);
+        fixture_close(&f);
+    }
+}
+
+/* Nothing is remembered and nothing fails where the cache cannot be: of a file's name no directory can be made, as of
+ * a directory that may not be written. */
+static void without_a_cache_each_run_races(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    setenv("CUDAL2_CACHE", "/dev/null/cache", 1);
+    remember("v1");
+    assert_int_equal(gather(out), 3);
+    fixture_close(&f);
+    setenv("CUDAL2_CACHE", scratch, 1);
+}
+
 static int launched_by_a_library(void *state, size_t set, char *why)
 {
     (void)state;
@@ -398,6 +440,8 @@ int main(void)
         cmocka_unit_test(without_a_fit_the_contender_lists_its_own),
         cmocka_unit_test(tables_leave_the_memory_alone),
         cmocka_unit_test(a_choice_is_remembered),
+        cmocka_unit_test(what_is_damaged_is_raced_again),
+        cmocka_unit_test(without_a_cache_each_run_races),
         cmocka_unit_test(a_library_s_choice_outlives_a_candidate),
         cmocka_unit_test(a_choice_can_be_had_without_a_race),
         cmocka_unit_test(a_search_names_its_variants),
