@@ -231,7 +231,7 @@ int json_read_choice(struct json_at at, const char *const names[], int *out, str
         return 0;
     }
     join(names, list, sizeof list);
-    snprintf(what, sizeof what, "one of %s", list);
+    snprintf(what, sizeof what, "%s%s", names[0] && names[1] ? "one of " : "", list);
     return json_expected(at, err, what);
 }
 

@@ -25,10 +25,10 @@ static void another_file_is_told_before_its_keys(void **state)
 {
     (void)state;
     expect_head("{\"schema\":\"mine\",\"schema_version\":2,\"m\":1}", "");
-    expect_head("{\"runs\":1,\"schema\":\"yours\"}", "x.json: $.schema: expected one of mine, found \"yours\"");
+    expect_head("{\"runs\":1,\"schema\":\"yours\"}", "x.json: $.schema: expected mine, found \"yours\"");
     expect_head("{\"runs\":1,\"schema\":\"mine\",\"schema_version\":3}",
                 "x.json: $.schema_version: expected 2, found 3");
-    expect_head("{\"runs\":1}", "x.json: $.schema: is missing: expected one of mine");
+    expect_head("{\"runs\":1}", "x.json: $.schema: is missing: expected mine");
     expect_head("{\"schema\":\"mine\",\"schema_version\":2,\"runs\":1}",
                 "x.json: $: unknown key \"runs\" (expected schema, schema_version, m)");
     expect_head("[1]", "x.json: $: expected an object, found an array");

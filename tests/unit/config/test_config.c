@@ -239,7 +239,7 @@ static void test_refuses_heads(void **state)
     assert_refused("", "c.json: empty");
     assert_refused("[]", "c.json: $: expected an object, found an array");
     assert_refused("{}", NO_SHAPES);
-    assert_refused("{\"schema\":\"x\"}", "c.json: $.schema: expected one of cudal2-bench/config, found \"x\"");
+    assert_refused("{\"schema\":\"x\"}", "c.json: $.schema: expected cudal2-bench/config, found \"x\"");
     assert_refused("{\"schema\":\"cudal2-bench/config\",\"schema_version\":2}",
                    "c.json: $.schema_version: expected 1, found 2");
     refuse_with("\"description\":5", "c.json: $.description: expected a string or an array of strings");
