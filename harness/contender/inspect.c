@@ -175,6 +175,8 @@ static void launch_on(const struct inspect_request *request, const struct manife
     if (!is_meant(item->when, conditions, v))
         return;
     int status = manifest_plan(item->manifest, conditions, item->values, &plan, why);
+    if (status == CUDAL2_OK)
+        status = manifest_check_maps(item->manifest, conditions, &plan, why);
     if (status == CUDAL2_OK) {
         v->taken++;
         note_launch(&plan, v);

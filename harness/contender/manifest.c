@@ -319,6 +319,8 @@ int manifest_parse(const char *path, const char *text, size_t length, struct man
     if (rc == 0)
         rc = manifest_check_names(m, root, err);
     if (rc == 0)
+        rc = manifest_check_constant_maps(m, json_member(root, "arguments"), err);
+    if (rc == 0)
         *out = m;
     else
         manifest_free(m);
@@ -353,10 +355,7 @@ static void free_argument(struct manifest_argument *a)
         expr_free(a->fields[i].value);
     free(a->fields);
     expr_free(a->value);
-    expr_free(a->box[0]);
-    expr_free(a->box[1]);
-    expr_free(a->swizzle);
-    expr_free(a->fetch);
+    manifest_map_free(a->map);
 }
 
 void manifest_free(struct manifest *m)

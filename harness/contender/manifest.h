@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "contender/expr.h"
+#include "device/cuda.h"
 #include "device/device.h"
 
 #define MANIFEST_NAME_MAX 48
@@ -60,15 +61,32 @@ enum argument_kind {
 /* What an ARGUMENT_FLOAT is. */
 enum argument_scale { SCALE_NUMBER, SCALE_ALPHA, SCALE_BETA };
 
+/* Where a map's expressions stand, dimension 0 (the innermost) first. */
+enum map_expr {
+    MAP_DIMS = 0,
+    MAP_STRIDES = MAP_DIMS + CUDA_TENSOR_RANK, /* dimension 0 has none */
+    MAP_BOX = MAP_STRIDES + CUDA_TENSOR_RANK,
+    MAP_ELEMENT_STRIDES = MAP_BOX + CUDA_TENSOR_RANK,     /* NULL: 1 */
+    MAP_SWIZZLE = MAP_ELEMENT_STRIDES + CUDA_TENSOR_RANK, /* NULL: 0, none */
+    MAP_FETCH,                                            /* NULL: MANIFEST_FETCH */
+    MAP_EXPRS
+};
+
+/* A tensor map of an operand. */
+struct manifest_map {
+    bool whole; /* no dims: the matrix as it lies, columns and rows */
+    size_t rank;
+    struct expr *e[MAP_EXPRS]; /* NULL where the manifest says nothing */
+    bool nan;                  /* elements out of bounds read as NaN */
+};
+
 struct manifest_argument {
     double number; /* ARGUMENT_FLOAT */
     enum argument_kind kind;
-    int which;            /* 0, 1, 2 of a b c or m n k; ARGUMENT_FLOAT: enum argument_scale */
-    struct expr *value;   /* ARGUMENT_INTEGER; ARGUMENT_WORKSPACE, where NULL is 0 */
-    struct expr *box[2];  /* ARGUMENT_TENSOR_MAP: elements of a row (innermost), rows */
-    struct expr *swizzle; /* ARGUMENT_TENSOR_MAP: bytes of a row that are swizzled as one; NULL: 0, none */
-    struct expr *fetch;   /* ARGUMENT_TENSOR_MAP: bytes that the L2 fetches at a time; NULL: MANIFEST_FETCH */
-    size_t bytes;         /* that the kernel takes it in */
+    int which;                        /* 0, 1, 2 of a b c or m n k; ARGUMENT_FLOAT: enum argument_scale */
+    struct expr *value;               /* ARGUMENT_INTEGER; ARGUMENT_WORKSPACE, where NULL is 0 */
+    struct manifest_map *map;         /* ARGUMENT_TENSOR_MAP: owned */
+    size_t bytes;                     /* that the kernel takes it in */
     struct manifest_argument *fields; /* ARGUMENT_STRUCT: n_fields of them, owned */
     size_t n_fields;
 };
@@ -144,6 +162,15 @@ int manifest_plan(const struct manifest *m, const struct manifest_conditions *co
 
 /* Whether two plans of the kernel, made for one problem, launch it alike: geometry, memory, what it is given. */
 bool manifest_same_launch(const struct manifest *m, const struct manifest_plan *a, const struct manifest_plan *b);
+
+/* The tensor map of an argument on one problem, of the operand at `memory`. CUDAL2_OK; CUDAL2_UNSUPPORTED where another
+ * problem may do, and CUDAL2_LIBRARY_ERROR, with the argument, the member and what was expected in why[CUDAL2_WHY]. */
+int manifest_map_request(const struct manifest *m, size_t argument, const struct manifest_conditions *conditions,
+                         const struct manifest_plan *plan, struct cuda_tensor_request *out, char *why);
+
+/* The same of all of its maps, without a device. */
+int manifest_check_maps(const struct manifest *m, const struct manifest_conditions *conditions,
+                        const struct manifest_plan *plan, char *why);
 
 /* The part of manifest_plan that no problem's size decides: abilities and constraints. CUDAL2_UNSUPPORTED names the
  * rule that is broken, before anything is compiled. */

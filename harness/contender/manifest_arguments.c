@@ -1,6 +1,6 @@
 /*
  * manifest_arguments.c - reads the arguments of a kernel from its manifest: operands, sizes, numbers, workspace,
- * structs, tensor maps. Relies on manifest_read.h. Called by manifest.c.
+ * structs; tensor maps by manifest_maps.c. Relies on manifest_read.h. Called by manifest.c.
  */
 #include "contender/manifest_read.h"
 
@@ -13,26 +13,14 @@
 static const char *const operands[] = {"a", "b", "c", NULL};
 static const char *const plain_arguments[] = {"a", "b", "c", "m", "n", "k", "workspace", "null", NULL};
 
+/* {"tensor_map": "a", "box": [64, 128], "swizzle": 128} */
 static int read_tensor_map(struct json_at at, struct manifest_argument *a, struct error *err)
 {
-    static const char *const keys[] = {"tensor_map", "box", "swizzle", "fetch", NULL};
-    struct json_at box = json_member(at, "box"), swizzle = json_member(at, "swizzle");
-    struct json_at fetch = json_member(at, "fetch");
-    int count;
     a->kind = ARGUMENT_TENSOR_MAP;
     a->bytes = MAP_BYTES;
-    if (json_only_keys(at, keys, err) != 0 ||
-        json_read_choice(json_member(at, "tensor_map"), operands, &a->which, err) != 0 ||
-        json_read_array(box, 2, &count, err) != 0)
-        return err->code;
-    if (count != 2)
-        return json_fail(box, err, "expected 2 elements (elements of a row, rows), not %d", count);
-    if ((swizzle.node && manifest_read_expr(swizzle, &a->swizzle, err) != 0) ||
-        (fetch.node && manifest_read_expr(fetch, &a->fetch, err) != 0))
-        return err->code;
-    return manifest_read_expr(json_element(box, 0), &a->box[0], err) != 0
+    return manifest_read_map(at, &a->map, err) != 0
                ? err->code
-               : manifest_read_expr(json_element(box, 1), &a->box[1], err);
+               : json_read_choice(json_member(at, "tensor_map"), operands, &a->which, err);
 }
 
 /* The kinds that an object with one key names. */
@@ -123,7 +111,13 @@ static int read_object(struct json_at at, struct manifest_argument *a, struct er
     for (size_t i = 0; i < N_KINDS; i++)
         if (json_member(at, kinds[i].key).node)
             return read_keyed(at, i, a, err);
-    return read_tensor_map(at, a, err);
+    if (json_member(at, "tensor_map").node)
+        return read_tensor_map(at, a, err);
+    const char *found = at.node->child ? at.node->child->string : "nothing";
+    return json_fail(at, err,
+                     "expected tensor_map, struct, workspace, int8, int16, int32, int64, float16, float32 or float64, "
+                     "found %.40s",
+                     found);
 }
 
 static int read_argument(struct json_at at, struct manifest_argument *a, struct error *err)

@@ -6,13 +6,29 @@
 
 #include <string.h>
 
-static int check_expr(const struct expr *e, const struct expr_scope *scope, struct json_at at, const char *where,
-                      struct error *err)
+static int check_at(const struct expr *e, const struct expr_scope *scope, struct json_at at, struct error *err)
 {
     if (!e || expr_check(e, scope, err) == 0)
         return 0;
     struct error inner = *err;
-    return json_fail(json_member(at, where), err, "%.500s", inner.text);
+    return json_fail(at, err, "%.500s", inner.text);
+}
+
+static int check_expr(const struct expr *e, const struct expr_scope *scope, struct json_at at, const char *where,
+                      struct error *err)
+{
+    return check_at(e, scope, json_member(at, where), err);
+}
+
+static int check_argument(const struct manifest_argument *a, const struct expr_scope *scope, struct json_at at,
+                          struct error *err)
+{
+    int rc = check_at(a->value, scope, at, err);
+    for (size_t e = 0; a->map && e < MAP_EXPRS && rc == 0; e++)
+        rc = check_at(a->map->e[e], scope, at, err);
+    for (size_t f = 0; f < a->n_fields && rc == 0; f++)
+        rc = check_at(a->fields[f].value, scope, at, err);
+    return rc;
 }
 
 static int check_names_of(const struct manifest *m, const struct expr_scope *scope, struct json_at at,
@@ -39,14 +55,8 @@ static int check_names_of(const struct manifest *m, const struct expr_scope *sco
         rc = check_expr(singles[i].e, scope, at, singles[i].where, err);
     for (size_t i = 0; i < m->n_problem_constraints && rc == 0; i++)
         rc = check_expr(m->problem_constraints[i].rule, scope, at, "problem_constraints", err);
-    for (size_t i = 0; i < m->n_arguments && rc == 0; i++) {
-        const struct manifest_argument *a = &m->arguments[i];
-        const struct expr *all[] = {a->value, a->box[0], a->box[1], a->swizzle, a->fetch};
-        for (int e = 0; e < 5 && rc == 0; e++)
-            rc = check_expr(all[e], scope, at, "arguments", err);
-        for (size_t f = 0; f < a->n_fields && rc == 0; f++)
-            rc = check_expr(a->fields[f].value, scope, at, "arguments", err);
-    }
+    for (size_t i = 0; i < m->n_arguments && rc == 0; i++)
+        rc = check_argument(&m->arguments[i], scope, json_element(json_member(at, "arguments"), (int)i), err);
     return rc;
 }
 
@@ -97,20 +107,35 @@ static const struct manifest_argument *nth(const struct manifest *m, size_t n)
     return NULL;
 }
 
-/* Whether an integer is made of the name, which is one of those in scope: without it the expression fails. */
-static bool hands_over(const struct manifest *m, struct expr_variable *names, size_t n_names, size_t name)
+/* Whether a map's strides are made of names that are not in scope. */
+static bool map_needs_more(const struct manifest_map *map, const struct expr_scope *scope)
+{
+    struct error ignored;
+    bool more = false;
+    for (size_t i = 1; i < map->rank; i++)
+        more = more || expr_check(map->e[MAP_STRIDES + i], scope, &ignored) != 0;
+    return more;
+}
+
+/* Whether whoever gets a, b or c (`which`) is told its stride: an integer is made of it where the operand is a pointer,
+ * and each map with dims of its own is. Without that name in scope such an expression fails. */
+static bool hands_over(const struct manifest *m, struct expr_variable *names, size_t n_names, int which)
 {
     const struct expr_scope scope = {names, n_names};
+    struct expr_variable *stride = &names[MANIFEST_FIRST_STRIDE + which];
     struct error ignored;
-    char first = names[name].name[0];
-    bool used = false;
-    names[name].name[0] = '\0';
+    char first = stride->name[0];
+    bool integer = false, pointer = false, maps = true;
+    stride->name[0] = '\0';
     for (size_t i = 0; nth(m, i) != NULL; i++) {
         const struct manifest_argument *a = nth(m, i);
-        used = used || (a->kind == ARGUMENT_INTEGER && expr_check(a->value, &scope, &ignored) != 0);
+        pointer = pointer || (a->kind == ARGUMENT_OPERAND && a->which == which);
+        integer = integer || (a->kind == ARGUMENT_INTEGER && expr_check(a->value, &scope, &ignored) != 0);
+        if (a->kind == ARGUMENT_TENSOR_MAP && a->which == which && !a->map->whole)
+            maps = maps && map_needs_more(a->map, &scope);
     }
-    names[name].name[0] = first;
-    return used;
+    stride->name[0] = first;
+    return maps && (integer || !pointer);
 }
 
 static bool has(const struct manifest *m, enum argument_kind kind, int which)
@@ -121,14 +146,13 @@ static bool has(const struct manifest *m, enum argument_kind kind, int which)
     return false;
 }
 
-/* A tensor map has the stride of its rows; who gets a matrix as a pointer must be told. Terms count as what they say:
- * one that is made of LDA and handed over is none of LDA's. */
+/* A tensor map of a matrix as it lies has the stride of its rows; who gets a pointer must be told. Terms count as what
+ * they say: one that is made of LDA and handed over is none of LDA's. */
 static uint32_t abilities(const struct manifest *m, struct expr_variable *names, size_t n)
 {
     bool strides = true, scales = has(m, ARGUMENT_FLOAT, SCALE_ALPHA) && has(m, ARGUMENT_FLOAT, SCALE_BETA);
     for (int which = 0; which < 3; which++)
-        strides = strides &&
-                  (!has(m, ARGUMENT_OPERAND, which) || hands_over(m, names, n, MANIFEST_FIRST_STRIDE + (size_t)which));
+        strides = strides && hands_over(m, names, n, which);
     return (strides ? CUDAL2_STRIDES : 0) | (scales ? CUDAL2_SCALES : 0);
 }
 

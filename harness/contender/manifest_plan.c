@@ -246,8 +246,9 @@ static bool same_value(const struct expr *e, const struct manifest_plan *a, cons
 static bool same_argument(const struct manifest_argument *g, const struct manifest_plan *a,
                           const struct manifest_plan *b)
 {
-    bool same = same_value(g->value, a, b) && same_value(g->box[0], a, b) && same_value(g->box[1], a, b) &&
-                same_value(g->swizzle, a, b) && same_value(g->fetch, a, b);
+    bool same = same_value(g->value, a, b);
+    for (size_t i = 0; g->map && i < MAP_EXPRS && same; i++)
+        same = same_value(g->map->e[i], a, b);
     for (size_t i = 0; i < g->n_fields && same; i++)
         same = same_value(g->fields[i].value, a, b);
     return same;

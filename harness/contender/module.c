@@ -153,56 +153,21 @@ static int choose_key(const struct module_set *set, const struct manifest_condit
 
 /* ---- arguments ---- */
 
-/* Rows or columns of a, b or c as they lie in memory; b of layout TN is n rows of k elements. */
-static int64_t size_of_matrix(const struct cudal2_setup *setup, int which, bool rows)
-{
-    const struct cudal2_problem *p = &setup->problem;
-    switch (which) {
-    case 0:
-        return rows ? p->m : p->k;
-    case 1:
-        return rows == (setup->layout == CUDAL2_TN) ? p->n : p->k;
-    default:
-        return rows ? p->m : p->n;
-    }
-}
-
-static int64_t stride_of_matrix(const struct cudal2_setup *setup, int which)
-{
-    const struct cudal2_problem full = problem_full(&setup->problem, setup->layout);
-    return which == 0 ? full.lda : which == 1 ? full.ldb : full.ldc;
-}
-
-static int encode_map(const struct module_state *s, const struct cudal2_setup *setup, const struct manifest_argument *a,
+static int encode_map(const struct module_state *s, const struct cudal2_setup *setup, size_t argument,
                       const void *memory, struct cuda_tensor_map *out, char *why)
 {
-    const struct expr_scope scope = {s->plan.names, s->plan.n_names};
-    struct cuda_tensor_request request = {.memory = memory, .dtype = setup->problem.dtype};
+    const struct manifest_conditions conditions =
+        manifest_conditions_on(&s->device->info, &setup->problem, setup->layout);
+    struct cuda_tensor_request request;
     struct error err;
-    int64_t box[2];
-    request.fetch = MANIFEST_FETCH;
-    request.rows = size_of_matrix(setup, a->which, true);
-    request.columns = size_of_matrix(setup, a->which, false);
-    request.stride = stride_of_matrix(setup, a->which);
-    for (int i = 0; i < 2; i++) {
-        if (expr_eval(a->box[i], &scope, &box[i], &err) != 0 || box[i] < 1 || box[i] > 256) {
-            snprintf(why, CUDAL2_WHY, "%s: a box of \"%.80s\" is not within 1..256", s->kernel->name,
-                     expr_text(a->box[i]));
-            return CUDAL2_LIBRARY_ERROR;
-        }
-    }
-    request.box_columns = (unsigned)box[0];
-    request.box_rows = (unsigned)box[1];
-    if ((a->swizzle && expr_eval(a->swizzle, &scope, &request.swizzle, &err) != 0) ||
-        (a->fetch && expr_eval(a->fetch, &scope, &request.fetch, &err) != 0)) {
-        snprintf(why, CUDAL2_WHY, "%s: %.200s", s->kernel->name, err.text);
-        return CUDAL2_LIBRARY_ERROR;
-    }
-    int rc = cuda_tensor_map_encode(s->device, &request, out, &err);
-    if (rc == 0)
+    int status = manifest_map_request(s->kernel, argument, &conditions, &s->plan, &request, why);
+    if (status != CUDAL2_OK)
+        return status;
+    request.memory = memory;
+    if (cuda_tensor_map_encode(s->device, &request, out, &err) == 0)
         return CUDAL2_OK;
-    snprintf(why, CUDAL2_WHY, "%s: %.200s", s->kernel->name, err.text);
-    return rc == EXIT_CODE_DATA ? CUDAL2_UNSUPPORTED : CUDAL2_LIBRARY_ERROR;
+    snprintf(why, CUDAL2_WHY, "%s: arguments[%zu]: %.150s", s->kernel->name, argument, err.text);
+    return CUDAL2_LIBRARY_ERROR;
 }
 
 static int evaluate(const struct module_state *s, const struct expr *e, int64_t *out, char *why)
@@ -304,7 +269,7 @@ static int build_argument(const struct module_state *s, const struct cudal2_setu
     bool wide = a->kind == ARGUMENT_TENSOR_MAP || a->kind == ARGUMENT_STRUCT;
     to->pointers[i] = wide ? (void *)&to->maps[i] : (void *)&to->values[i];
     if (a->kind == ARGUMENT_TENSOR_MAP)
-        return encode_map(s, setup, a, operands[a->which], &to->maps[i], why);
+        return encode_map(s, setup, i, operands[a->which], &to->maps[i], why);
     return wide ? pack_struct(s, setup, o, a, &to->maps[i], why) : value_of(s, setup, o, a, &to->values[i], why);
 }
 

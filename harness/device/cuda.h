@@ -41,15 +41,29 @@ struct cuda_tensor_map {
     _Alignas(64) uint64_t opaque[16];
 };
 
-/* A 2-D row-major matrix of `rows` rows of `columns` elements, and the box that one copy moves. */
+#define CUDA_TENSOR_RANK 5
+#define CUDA_TENSOR_UNKNOWN INT64_MIN /* of a request that is only checked: not known yet, and taken for right */
+
+/* A tensor of `rank` dimensions, and the box of it that one copy moves. Dimension 0 is the innermost: its elements lie
+ * side by side. All lengths are in elements. */
 struct cuda_tensor_request {
     const void *memory;
     enum cudal2_dtype dtype;
-    int64_t rows, columns;
-    unsigned box_rows, box_columns;
+    size_t rank;
+    int64_t dims[CUDA_TENSOR_RANK];
+    int64_t strides[CUDA_TENSOR_RANK]; /* from one index of a dimension to the next; that of dimension 0 is 1 */
+    int64_t box[CUDA_TENSOR_RANK];
+    int64_t element_strides[CUDA_TENSOR_RANK]; /* every so many elements of the box are moved */
     int64_t swizzle; /* bytes of a row of the box that are swizzled as one: 0 (none), 32, 64, 128 */
     int64_t fetch;   /* bytes that the L2 fetches where one is missing: 0 (what is asked for), 64, 128, 256 */
-    int64_t stride;  /* elements from one row to the next */
+    bool nan;        /* elements out of bounds read as NaN; else as zero */
+};
+
+/* What is wrong with a request. */
+struct cuda_tensor_fault {
+    char where[32]; /* the member, as manifests call it: "box[1]" */
+    char text[128];
+    bool of_problem; /* another problem, or another value of a parameter, may do */
 };
 
 /* The harness's own kernels, for operands of one type. */
@@ -70,8 +84,10 @@ void cuda_compile_of(struct device *d, enum cudal2_dtype dtype, unsigned threads
 struct compile_sink;
 void cuda_compile_list(struct device *d, enum cudal2_dtype dtype, const struct compile_sink *sink);
 
-/* Out-of-bounds elements read as zero. EXIT_CODE_DATA for rows, a swizzle or a fetch that the hardware does not know.
- */
+/* Whether cuTensorMapEncodeTiled takes it (interleave none); *fault says what it does not take. Needs no driver. */
+bool cuda_tensor_check(const struct cuda_tensor_request *request, struct cuda_tensor_fault *fault);
+
+/* Of a request that passes cuda_tensor_check: else EXIT_CODE_DATA. */
 int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *request, struct cuda_tensor_map *out,
                            struct error *err);
 

@@ -159,6 +159,7 @@ struct cu_access {
 
 enum cu_tensor_types { CU_TENSOR_F16 = 6, CU_TENSOR_F32 = 7, CU_TENSOR_BF16 = 9 };
 enum cu_tensor_swizzle { CU_TENSOR_PLAIN, CU_TENSOR_SWIZZLE_32, CU_TENSOR_SWIZZLE_64, CU_TENSOR_SWIZZLE_128 };
+enum cu_tensor_fill { CU_TENSOR_FILL_ZERO, CU_TENSOR_FILL_NAN };
 enum cu_tensor_promotion { CU_TENSOR_L2_NONE, CU_TENSOR_L2_64, CU_TENSOR_L2_128, CU_TENSOR_L2_256 };
 
 /* CUgraphEdgeData. */

@@ -1,6 +1,6 @@
 /*
- * fuzz_manifest.c - a kernel's manifest that is accepted keeps its limits, can be planned for any problem without a
- * fault, and its keys can be read back.
+ * fuzz_manifest.c - a kernel's manifest that is accepted keeps its limits, can be planned for any problem, its maps
+ * too, without a fault, and its keys can be read back.
  */
 #include "fuzz.h"
 
@@ -47,6 +47,8 @@ static void plan_all(const struct manifest *m, const int64_t *values)
     char why[CUDAL2_WHY];
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
         int status = manifest_plan(m, &conditions[i], values, &plan, why);
+        if (status == CUDAL2_OK && manifest_check_maps(m, &conditions[i], &plan, why) != CUDAL2_OK)
+            require(memchr(why, '\0', sizeof why) && why[0]);
         if (status == CUDAL2_OK)
             require(plan.grid[0] && plan.grid[1] && plan.grid[2] && plan.block[0] && plan.block[1] && plan.block[2]);
         else

@@ -78,8 +78,8 @@ static void reads_everything(void **state)
     assert_int_equal(m->arguments[7].kind, ARGUMENT_INTEGER);
     assert_int_equal(m->arguments[8].kind, ARGUMENT_TENSOR_MAP);
     assert_int_equal(m->arguments[8].which, 1);
-    assert_string_equal(expr_text(m->arguments[8].swizzle), "128");
-    assert_string_equal(expr_text(m->arguments[8].fetch), "SPLIT*64");
+    assert_string_equal(expr_text(m->arguments[8].map->e[MAP_SWIZZLE]), "128");
+    assert_string_equal(expr_text(m->arguments[8].map->e[MAP_FETCH]), "SPLIT*64");
     assert_false(m->parameters[2].launch);
     manifest_free(m);
 }
@@ -200,7 +200,8 @@ static void bad_manifests_name_the_place(void **state)
     assert_refused("BM*BN <= 2048", "BM**2", "expected a value");
     assert_refused("\"why\":\"registers\"", "\"reason\":\"x\"", "reason");
     assert_refused("\"ceildiv(N,BN)\",1]", "\"1\"]", "$.grid");
-    assert_refused("\"box\":[\"64\",\"BN\"]", "\"box\":[\"64\"]", "box");
+    assert_refused("\"box\":[\"64\",\"BN\"]", "\"box\":[\"64\"]",
+                   "$.arguments[8].box: expected 2 (elements of a row, rows: \"dims\" makes other ranks), found 1");
     assert_refused("\"swizzle\":\"128\"", "\"swizzle\":\"WIDE\"", "WIDE");
     assert_refused("\"SPLIT*64\"", "\"SPLITS*64\"", "unknown name SPLITS");
     assert_refused("\"default\":1}", "\"default\":1,\"launch\":1}", "launch");
@@ -227,6 +228,12 @@ static void abilities_follow_from_the_arguments(void **state)
         {"{\"float32\":\"alpha\"},{\"float64\":\"beta\"}", CUDAL2_SCALES},
         {"{\"struct\":[{\"float32\":\"beta\"},{\"float32\":\"alpha\"}]}", CUDAL2_SCALES},
         {"{\"float32\":1},{\"float32\":0}", 0},
+        {"{\"int32\":\"LDA\"},{\"int32\":\"LDB\"},{\"int64\":\"LDC\"},"
+         "{\"tensor_map\":\"a\",\"dims\":[\"K\",\"M\"],\"strides\":[\"K\"],\"box\":[64,8]}",
+         0}, /* the map has a stride of its own */
+        {"{\"int32\":\"LDA\"},{\"int32\":\"LDB\"},{\"int64\":\"LDC\"},"
+         "{\"tensor_map\":\"a\",\"dims\":[\"K\",\"M\"],\"strides\":[\"LDA\"],\"box\":[64,8]}",
+         CUDAL2_STRIDES},
     };
     const int64_t values[MANIFEST_MAX_PARAMETERS] = {16, 64, 1};
     struct manifest_conditions strided = here, scaled = here;

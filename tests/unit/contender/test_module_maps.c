@@ -16,22 +16,30 @@
 #include "mock_cuda_run.h"
 #include "scratch_fixture.h"
 
-/* A kernel that does not compile where LINE is defined. */
-static void write_kernel(const char *map)
+/* A kernel that does not compile where LINE is defined; its map of A has these members. */
+static void write_map(const char *map)
 {
-    char manifest[1000];
+    char manifest[1200];
     snprintf(manifest, sizeof manifest,
              "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"maps\",\"source\":\"maps.cu\","
              "\"entry\":\"gemm\",\"dtypes\":[\"f16\"],\"accumulate\":[\"f16\"],\"layouts\":[\"nn\"],"
              "\"parameters\":{\"BM\":{\"values\":[16,32],\"default\":16},"
              "\"LINE\":{\"values\":[0,64,96,128,256],\"default\":128,\"launch\":true}},"
              "\"grid\":[\"1\",\"1\",\"1\"],\"block\":[\"32\",\"1\",\"1\"],"
-             "\"arguments\":[{\"tensor_map\":\"a\",\"box\":[\"64\",\"BM\"]%s}]}",
+             "\"arguments\":[{\"tensor_map\":\"a\",%s}]}",
              map);
     scratch_write("maps.json", manifest);
     scratch_write("maps.cu", "#ifdef LINE\n#error LINE\n#endif\n"
                              "extern \"C\" __global__ void gemm(const __grid_constant__ tensor_map map)\n"
                              "{ if (BM == 0) ((volatile u32 *)0)[0] = (u32)map.opaque[0]; }\n");
+}
+
+/* The map is of the matrix as it lies. */
+static void write_kernel(const char *more)
+{
+    char map[200];
+    snprintf(map, sizeof map, "\"box\":[\"16\",\"BM\"]%s", more);
+    write_map(map);
 }
 
 static char described[1000]; /* by the latest setup */
@@ -105,9 +113,90 @@ static void swizzle_reaches_the_tensor_map(void **state)
             fail_msg("%s: %s", cases[i].text, why);
         assert_int_equal(mock.swizzle, cases[i].swizzle);
     }
-    write_kernel(",\"swizzle\":\"256\"");
+    write_kernel(",\"swizzle\":\"LINE*2\"");
     assert_int_equal(set_up("maps:BM=16,LINE=128", why), CUDAL2_UNSUPPORTED);
     assert_non_null(strstr(why, "128 bytes, not 256"));
+}
+
+/* A is 64 rows of 64 elements. */
+static void maps_of_every_rank_reach_the_driver(void **state)
+{
+    static const struct {
+        const char *map;
+        struct mock_map expected;
+    } cases[] = {
+        {"\"dims\":[\"M*K\"],\"box\":[256]", {.rank = 1, .dims = {4096}, .box = {256}, .element_strides = {1}}},
+        {"\"dims\":[\"K\",\"M\"],\"strides\":[\"LDA\"],\"box\":[64,\"BM\"],\"swizzle\":128",
+         {.rank = 2, .dims = {64, 64}, .strides = {128}, .box = {64, 16}, .element_strides = {1, 1}}},
+        {"\"dims\":[8,\"M\",\"K/8\"],\"strides\":[\"LDA\",8],\"box\":[8,\"BM\",4],\"fill\":\"nan\"",
+         {.rank = 3,
+          .fill = 1,
+          .dims = {8, 64, 8},
+          .strides = {128, 16},
+          .box = {8, 16, 4},
+          .element_strides = {1, 1, 1}}},
+        {"\"dims\":[16,4,\"M/2\",2],\"strides\":[16,\"LDA\",\"M/2*LDA\"],\"box\":[16,4,8,1],"
+         "\"element_strides\":[1,2,\"BM/8\",1],\"interleave\":\"none\"",
+         {.rank = 4,
+          .dims = {16, 4, 32, 2},
+          .strides = {32, 128, 4096},
+          .box = {16, 4, 8, 1},
+          .element_strides = {1, 2, 2, 1}}},
+        {"\"dims\":[8,2,4,\"M\",1],\"strides\":[8,16,\"LDA\",\"M*LDA\"],\"box\":[8,2,4,8,1]",
+         {.rank = 5,
+          .dims = {8, 2, 4, 64, 1},
+          .strides = {16, 32, 128, 8192},
+          .box = {8, 2, 4, 8, 1},
+          .element_strides = {1, 1, 1, 1, 1}}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mock_map expected = cases[i].expected;
+        char why[CUDAL2_WHY] = "";
+        expected.type = CU_TENSOR_F16;
+        mock.map = (struct mock_map){0};
+        write_map(cases[i].map);
+        if (set_up("maps:BM=16,LINE=128", why) != CUDAL2_OK)
+            fail_msg("%s: %s", cases[i].map, why);
+        assert_memory_equal(&mock.map, &expected, sizeof expected);
+    }
+}
+
+/* The manifests of before say the same to the driver, in other words too. */
+static void the_whole_matrix_is_a_map_of_rank_2(void **state)
+{
+    static const char *const same[] = {"\"box\":[16,\"BM\"]",
+                                       "\"dims\":[\"K\",\"M\"],\"strides\":[\"LDA\"],\"box\":[16,\"BM\"]",
+                                       "\"box\":[16,\"BM\"],\"element_strides\":[1,1],\"interleave\":\"none\",\"fill\":"
+                                       "\"zero\",\"fetch\":256,\"swizzle\":0"};
+    const struct mock_map expected = {.type = CU_TENSOR_F16,
+                                      .rank = 2,
+                                      .dims = {64, 64},
+                                      .strides = {128},
+                                      .box = {16, 16},
+                                      .element_strides = {1, 1}};
+    char why[CUDAL2_WHY] = "";
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        mock.map = (struct mock_map){0};
+        write_map(same[i]);
+        if (set_up("maps:BM=16,LINE=128", why) != CUDAL2_OK)
+            fail_msg("%s: %s", same[i], why);
+        assert_memory_equal(&mock.map, &expected, sizeof expected);
+        assert_true(mock.promotion == CU_TENSOR_L2_256 && mock.swizzle == CU_TENSOR_PLAIN);
+    }
+}
+
+static void a_map_that_does_not_fit_is_refused(void **state)
+{
+    char why[CUDAL2_WHY] = "";
+    (void)state;
+    write_map("\"dims\":[\"K\",\"M+1\"],\"strides\":[\"LDA\"],\"box\":[16,8]");
+    assert_int_equal(set_up("maps:BM=16,LINE=128", why), CUDAL2_LIBRARY_ERROR);
+    assert_string_equal(why, "maps: arguments[0].dims: the map reaches behind its matrix of 64 x 64");
+    write_map("\"box\":[\"BM*32\",8]");
+    assert_int_equal(set_up("maps:BM=16,LINE=128", why), CUDAL2_LIBRARY_ERROR);
+    assert_string_equal(why, "maps: arguments[0].box[0]: 512 elements: expected 1 to 256");
 }
 
 static void without_it_the_map_fetches_256(void **state)
@@ -190,6 +279,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fetch_reaches_the_tensor_map, open_kernels, close_kernels),
         cmocka_unit_test_setup_teardown(swizzle_reaches_the_tensor_map, open_kernels, close_kernels),
+        cmocka_unit_test_setup_teardown(maps_of_every_rank_reach_the_driver, open_kernels, close_kernels),
+        cmocka_unit_test_setup_teardown(the_whole_matrix_is_a_map_of_rank_2, open_kernels, close_kernels),
+        cmocka_unit_test_setup_teardown(a_map_that_does_not_fit_is_refused, open_kernels, close_kernels),
         cmocka_unit_test_setup_teardown(without_it_the_map_fetches_256, open_kernels, close_kernels),
         cmocka_unit_test_setup_teardown(such_values_share_a_module, open_kernels, close_kernels),
         cmocka_unit_test_setup_teardown(it_is_said_where_a_cubin_came_from, open_kernels, close_kernels)};

@@ -425,23 +425,6 @@ static void modules_launch_with_clusters(void **state)
     cuda_module_unload(module);
 }
 
-static void tensor_maps_describe_the_matrix(void **state)
-{
-    (void)state;
-    struct cuda_tensor_request r = {(void *)0x1000, CUDAL2_BF16, 300, 64, 128, 32, 128, 256, 64};
-    struct cuda_tensor_map map;
-    struct error err;
-    assert_int_equal(cuda_tensor_map_encode(d, &r, &map, &err), 0);
-    const uint64_t expected[] = {CU_TENSOR_BF16, 2, 0x1000, 64, 300, 128, 32, 128, 1, 0, 3, CU_TENSOR_L2_256, 0};
-    assert_memory_equal(map.opaque, expected, sizeof expected);
-    r.stride = 72; /* gaps */
-    assert_int_equal(cuda_tensor_map_encode(d, &r, &map, &err), 0);
-    assert_true(map.opaque[3] == 64 && map.opaque[5] == 144);
-    r.stride = 63;
-    assert_int_equal(cuda_tensor_map_encode(d, &r, &map, &err), EXIT_CODE_DATA);
-    assert_non_null(strstr(err.text, "16 bytes"));
-}
-
 static void a_graph_of_one_replays_the_launch(void **state)
 {
     (void)state;
@@ -495,7 +478,6 @@ int main(void)
         ON_MOCK(many_fills_are_one_launch),
         ON_MOCK(equal_fills_are_made_once),
         ON_MOCK(modules_launch_with_clusters),
-        ON_MOCK(tensor_maps_describe_the_matrix),
         ON_MOCK(a_graph_of_one_replays_the_launch),
         ON_MOCK(a_missing_call_is_named),
     };
