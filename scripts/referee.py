@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""referee.py RESULT... [--families TSV] [--out FILE.md] [--html FILE.html]: the referee table: every family
-against one reference, from the results or journals of `scripts/gpu-run.sh referee:DTYPE` (.gz or not), as
-Markdown, and as a page of HTML. Results of one data type are one table, each cell of the first that has it.
+"""referee.py RESULT... [--families TSV] [--notes FILE.md] [--out FILE.md] [--html FILE.html]: the referee
+table: every family against one reference, from the results or journals of `scripts/gpu-run.sh referee:DTYPE`
+(.gz or not), as Markdown, and as a page of HTML. Results of one data type are one table, each cell of the
+first that has it.
 
-TSV is what scripts/referee.sh wrote of each family: repository, version, licence. No number stands here that
-a journal does not have: means and counts are of the program's own `report --format pairs` and `--format
+TSV is what scripts/referee.sh wrote of each family: repository, version, licence. With --notes the page of
+HTML begins with what that file says above its first block: what a reader should know. No number stands here
+that a journal does not have: means and counts are of the program's own `report --format pairs` and `--format
 result`."""
 import argparse
 import csv
@@ -12,6 +14,7 @@ import html
 import io
 import json
 import math
+import re
 import statistics
 import sys
 from collections import Counter
@@ -45,6 +48,7 @@ def arguments():
     p.add_argument("--program", type=Path, default=HERE.parent / "build/cudal2-bench")
     p.add_argument("--out", type=Path, help="Markdown (default: standard output)")
     p.add_argument("--html", type=Path)
+    p.add_argument("--notes", type=Path, help="Markdown whose text above its first block goes under the title of the page of HTML")
     return p.parse_args()
 
 
@@ -163,10 +167,10 @@ HEADS = ["family", "shapes", "mean lead", "mean, shapes that all have", "10th pe
          "not measured"]
 
 
-def by_size(race, keys):
+def by_size(race, keys, order):
     times = {k: race.time_of_reference(k) for k in keys}
     classes = [(text, [k for k in keys if low <= times[k] < high]) for text, low, high in SIZES]
-    rows = [[f, *(mean_of([of[k][0] for k in part if k in of]) for _, part in classes)] for f, of in race.leads.items()]
+    rows = [[f, *(mean_of([of[k][0] for k in part if k in of]) for _, part in classes)] for f in order if f in race.leads for of in [race.leads[f]]]
     return ["family", *(f"{text} ({len(part)})" for text, part in classes)], rows
 
 
@@ -196,9 +200,11 @@ def page(races, families):
             if keys:
                 rows, shared = standings(race, keys)
                 yield "h2", f"{cell['dtype']}, sums in {cell['accumulate']}: {group}, {len(keys)} shapes"
-                yield "p", f"{'; '.join(race.wheres)}. The reference is {race.reference}. {shared} shapes have a time of every family that has {100 * MOST:.0f}% of them."
+                both = f"Of {len(race.cells)} shapes in all: " if len(keys) < len(race.cells) else ""
+                yield "p", (f"{both}{'; '.join(race.wheres)}. The reference is {race.reference}. The mean over shapes that all have is of "
+                            f"{shared} shapes: on each of them every family that has {100 * MOST:.0f}% of this table's was measured.")
                 yield "table", (HEADS, rows)
-                yield "table", by_size(race, keys)
+                yield "table", by_size(race, keys, [row[0] for row in rows])
         yield from race.absent()
     yield "h2", "Whose code, and how much it searched"
     yield "p", "Variants and seconds are medians over shapes, of one layout; the search is done before anything is timed."
@@ -224,10 +230,19 @@ def cell_html(text):
     return f'<a href="{text}">{text.removeprefix("https://")}</a>' if text.startswith("https://") else text
 
 
-def page_html(blocks):
+def notes(path):
+    """The paragraphs of a page of Markdown between its title and its first block, as HTML."""
+    text = path.read_text().split("<!--")[0]
+    for paragraph in (p.strip() for p in text.split("\n\n") if p.strip() and not p.startswith("# ")):
+        words = html.escape(paragraph)
+        words = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words)
+        yield "<p>" + re.sub(r"\[(.+?)\]\((.+?)\)", r'<a href="\2">\1</a>', words)
+
+
+def page_html(blocks, noted):
     yield "<!DOCTYPE html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'><title>The referee table</title>"
     yield ("<style>body{font:16px/1.5 sans-serif;margin:2em auto;max-width:80em;padding:0 1em}table{border-collapse:collapse;margin:1em 0;display:block;"
-           "overflow-x:auto}td,th{border:1px solid #bbb;padding:.3em .6em;text-align:left}pre{background:#f4f4f4;padding:1em}</style>")
+           "overflow-x:auto}td,th{border:1px solid #bbb;padding:.3em .6em;text-align:left}td:first-child{white-space:nowrap}@media print{body{font-size:9px}}pre{background:#f4f4f4;padding:1em}</style>")
     for kind, content in blocks:
         if kind == "table":
             heads, rows = content
@@ -237,6 +252,8 @@ def page_html(blocks):
         else:
             tag = "pre" if kind == "code" else kind
             yield f"<{tag}>{html.escape(content)}</{tag}>"
+        if kind == "h1":
+            yield from noted
     yield "</html>"
 
 
@@ -255,7 +272,7 @@ def main():
     blocks = list(page(races, families))
     text = "\n".join(markdown(blocks))
     if options.html:
-        options.html.write_text("\n".join(page_html(blocks)) + "\n")
+        options.html.write_text("\n".join(page_html(blocks, notes(options.notes) if options.notes else ())) + "\n")
     if options.out:
         options.out.write_text(text)
     else:

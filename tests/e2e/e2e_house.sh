@@ -186,4 +186,17 @@ expect_code 0 "figures that the results give pass"
 sed -i '/^| server, fp16, other hosts/s/[0-9.]*%/99.9%/' "$tree/docs/trust.md"
 lint env CUDAL2_BENCH="$bench" scripts/figures-check.py
 finds 'docs/trust.md: not what results/ gives' "a figure that is changed by hand"
+
+# The page of HTML beside a page of figures, which the script makes whole.
+echo '# Page' >"$tree/docs/trust.md"
+mkdir "$tree/scripts/import"
+cp "$scripts"/{referee,wrapping}.py "$tree/scripts/" && cp "$scripts"/import/*.py "$tree/scripts/import/"
+cp "$scripts"/../docs/lab/referee.{md,html} "$tree/docs/lab/"
+sed -i '0,/+15\.3%/s//+95.3%/' "$tree/docs/lab/referee.html"
+lint env CUDAL2_BENCH="$bench" scripts/figures-check.py
+finds 'docs/lab/referee.html: not what results/ gives' "a page that is changed by hand"
+expect_no_text "$work/out" 'referee.md: not what' "and no other"
+lint env CUDAL2_BENCH="$bench" scripts/figures-check.py --write
+cmp -s "$scripts/../docs/lab/referee.html" "$tree/docs/lab/referee.html"
+verdict $? "and is made again, byte for byte"
 finish
