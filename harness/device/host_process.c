@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/digest.h"
@@ -64,7 +65,7 @@ static uint32_t digest_steering(void)
 
 static int first_free(void)
 {
-    int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    int fd = eventfd(0, EFD_CLOEXEC);
     if (fd >= 0)
         close(fd);
     return fd;
@@ -192,7 +193,22 @@ bool host_process_slows_malloc(const struct host_process *was)
     return (!was->maps && malloc_maps()) || (!was->fills && malloc_fills());
 }
 
-void host_process_restore(const struct host_process *was)
+/* One that was closed leads nowhere from then on: another file would take its place. What cannot be put back, how it
+ * was opened above all, is what is expected from now on: it was told once, and whoever comes next has not done it. */
+static void restore_stream(int fd, int *flags)
+{
+    if (fcntl(fd, F_GETFL) < 0) {
+        int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (nowhere >= 0 && nowhere != fd) {
+            (void)dup2(nowhere, fd);
+            close(nowhere);
+        }
+    }
+    (void)fcntl(fd, F_SETFL, *flags);
+    *flags = fcntl(fd, F_GETFL);
+}
+
+void host_process_restore(struct host_process *was)
 {
     struct host_process now;
     host_process_read_kept(&now);
@@ -205,8 +221,8 @@ void host_process_restore(const struct host_process *was)
         if (!same_limit(&was->limits[i], &now.limits[i]))
             (void)setrlimit(limits[i].id, &was->limits[i]);
     for (int i = 0; i < HOST_STREAMS; i++)
-        if (was->flags[i] >= 0 && now.flags[i] >= 0 && was->flags[i] != now.flags[i])
-            (void)fcntl(i, F_SETFL, was->flags[i]);
+        if (was->flags[i] >= 0 && was->flags[i] != now.flags[i])
+            restore_stream(i, &was->flags[i]);
 }
 
 bool host_process_reblock(const struct host_process *was)

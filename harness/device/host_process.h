@@ -40,7 +40,7 @@ void host_process_read_kept(struct host_process *out);
 /* What is different of all that host_process_restore puts back, one line in what (128 bytes), which is left alone when
  * nothing is. */
 void host_process_changes(const struct host_process *was, const struct host_process *now, char what[128]);
-void host_process_restore(const struct host_process *was);
+void host_process_restore(struct host_process *was);
 /* Behind each launch that is timed, as soon as the clock was read: the calling thread blocks what it did. False when it
  * did not, which a handler that is to run later needs. A tenth of a microsecond. */
 bool host_process_reblock(const struct host_process *was);

@@ -180,7 +180,7 @@ void host_state_changes(const struct host_state *was, char what[128])
             snprintf(what, 128, "an interval timer (%s) was left running in the process", interval_names[i]);
 }
 
-void host_state_restore(const struct host_state *was)
+void host_state_restore(struct host_state *was)
 {
     const struct itimerval never = {{0, 0}, {0, 0}};
     for (int i = 0; i < HOST_INTERVAL_TIMERS; i++)

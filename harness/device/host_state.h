@@ -34,6 +34,6 @@ void host_state_restore_arithmetic(const struct host_state *was);
 unsigned host_state_threads(void);
 
 /* Disarms and deletes the timers that were not there, and restores the rest. */
-void host_state_restore(const struct host_state *was);
+void host_state_restore(struct host_state *was);
 
 #endif

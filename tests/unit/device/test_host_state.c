@@ -234,6 +234,27 @@ static void handlers_masks_and_flags_are_told_and_restored(void **state)
     expect_change("");
 }
 
+/* Who comes next has not done it. */
+static void what_stands_in_for_a_stream_is_told_once(void **state)
+{
+    int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0), other = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    (void)state;
+    host_state_read(&was);
+    assert_int_equal(dup2(other, STDERR_FILENO), STDERR_FILENO); /* how it was opened cannot be set */
+    expect_change("descriptor 2");
+    host_state_restore(&was);
+    expect_change("");
+    close(STDERR_FILENO);
+    expect_change("descriptor 2");
+    assert_false(host_process_hoards(&was.process));
+    host_state_restore(&was);
+    expect_change("");
+    assert_true(fcntl(STDERR_FILENO, F_GETFL) >= 0); /* no other file takes its place */
+    dup2(kept, STDERR_FILENO);
+    close(other);
+    close(kept);
+}
+
 static void limits_are_told_and_restored(void **state)
 {
     struct rlimit limit;
@@ -285,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handlers_masks_and_flags_are_told_and_restored),
+        cmocka_unit_test(what_stands_in_for_a_stream_is_told_once),
         cmocka_unit_test(limits_are_told_and_restored),
         cmocka_unit_test(what_cannot_be_put_back_is_asked_for),
         cmocka_unit_test(a_slower_malloc_is_seen),
