@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "contender/module.h"
+#include "contender/naming.h"
 #include "contender/plugin.h"
 #include "contender/plugin_exports.h"
 #include "contender/plugin_remote.h"
@@ -77,10 +78,8 @@ static bool plugin_file(const struct registry *r, const char *family, char *path
 
 static int add(struct registry *r, const struct contender *c, struct error *err)
 {
-    /* Case does not count: names are keys of the result, and no object may have keys that differ in nothing else. */
-    for (size_t i = 0; i < r->n_contenders; i++)
-        if (strcasecmp(r->contenders[i].name, c->name) == 0)
-            return error_set(err, EXIT_CODE_DATA, "two contenders are called \"%s\": name each family once", c->name);
+    if (naming_called(r->contenders, r->n_contenders, c->name))
+        return error_set(err, EXIT_CODE_DATA, "two contenders are called \"%s\": name each family once", c->name);
     struct contender *grown = grow_for_one(r->contenders, r->n_contenders, &r->capacity, sizeof *grown);
     if (!grown)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
@@ -88,6 +87,11 @@ static int add(struct registry *r, const struct contender *c, struct error *err)
     r->contenders[r->n_contenders] = *c;
     r->contenders[r->n_contenders++].asked = r->asked;
     return 0;
+}
+
+static bool is_file(const char *request)
+{
+    return text_ends_with(request, ".so") || text_ends_with(request, ".json");
 }
 
 static struct contender unavailable(const char *request, enum contender_role role, const char *reason)
@@ -103,6 +107,8 @@ static int add_unavailable(struct registry *r, const char *request, enum contend
                            struct error *err)
 {
     struct contender c = unavailable(request, role, reason);
+    if (is_file(request))
+        naming_apart(r->contenders, r->n_contenders, c.name);
     return add(r, &c, err);
 }
 
@@ -171,6 +177,18 @@ static struct loaded_plugin *open_plugin(struct registry *r, const char *path)
     return loaded;
 }
 
+static bool has_misnamed(const struct registry *r, const struct loaded_plugin *loaded, enum contender_role role,
+                         char reason[CUDAL2_WHY])
+{
+    bool any = false;
+    for (size_t i = 0; i < loaded->plugin.is->n_contenders && !any; i++) {
+        struct contender c;
+        plugin_contender(&loaded->plugin, i, role, &c);
+        any = naming_is_wrong(r->contenders, r->n_contenders, &c, reason);
+    }
+    return any;
+}
+
 /* Adds the plugin's contenders of `family` (NULL: of every family) in the layouts asked for. */
 static int add_of_plugin(struct registry *r, const struct loaded_plugin *loaded, const char *family,
                          enum contender_role role, struct error *err)
@@ -208,7 +226,10 @@ static int add_plugin(struct registry *r, const char *request, const char *path,
         c.verdict = loaded->verdict;
         return add(r, &c, err);
     }
-    return add_of_plugin(r, loaded, text_ends_with(request, ".so") ? NULL : request, role, err);
+    char reason[CUDAL2_WHY];
+    if (is_file(request) && has_misnamed(r, loaded, role, reason))
+        return add_unavailable(r, request, role, reason, err);
+    return add_of_plugin(r, loaded, is_file(request) ? NULL : request, role, err);
 }
 
 /* --- kernel sets --- */
@@ -224,6 +245,12 @@ static int add_set(struct registry *r, const char *request, enum contender_role 
         return add_unavailable(r, request, role, why.text, err);
     }
     r->sets[r->n_sets++] = set;
+    struct contender named;
+    char reason[CUDAL2_WHY];
+    module_set_contender(set, CUDAL2_NN, &named);
+    named.role = role;
+    if (is_file(request) && naming_is_wrong(r->contenders, r->n_contenders, &named, reason))
+        return add_unavailable(r, request, role, reason, err);
     for (unsigned layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
         struct contender c;
         if (!(r->layouts & CUDAL2_BIT(layout)))

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "contender/contender.h"
+#include "contender/naming.h"
 
 #define BOTH (CUDAL2_BIT(CUDAL2_NN) | CUDAL2_BIT(CUDAL2_TN))
 
@@ -141,6 +142,64 @@ static void one_name_twice_is_an_error(void **unused)
     assert_int_equal(registry_open(&request, device, &r, &err), EXIT_CODE_DATA);
     assert_null(r);
     assert_says(err.text, "\"honest-nn\"");
+}
+
+static struct contender named(const char *family, const char *layout, enum contender_role role)
+{
+    struct contender c = {.role = role, .has_layout_suffix = layout[0] != '\0'};
+    snprintf(c.name, sizeof c.name, "%s%s", family, layout);
+    snprintf(c.family, sizeof c.family, "%s", family);
+    return c;
+}
+
+static void strangers_take_no_name_of_others(void **unused)
+{
+    const struct contender list[] = {named("cublas", "-nn", ROLE_BASELINE), named("mine", "-nn", ROLE_CANDIDATE)};
+    const struct {
+        const char *family, *layout, *says; /* says NULL: allowed */
+    } rows[] = {
+        {"cublas", "-nn", "\"cublas-nn\""},
+        {"CUBLAS", "-tn", "\"cublas-nn\""},
+        {"mine", "-nn", "\"mine-nn\""},
+        {"mine", "-tn", NULL},
+        {"cublas-max", "", "tables"},
+        {"x-Max", "", "tables"},
+        {"x-max", "-nn", NULL},
+        {"strongest", "", "tables"},
+        {"Strongest", "-tn", "tables"},
+        {"strongest2", "-tn", NULL},
+        {"other", "", NULL},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct contender c = named(rows[i].family, rows[i].layout, ROLE_CANDIDATE);
+        char reason[CUDAL2_WHY] = "";
+        assert_int_equal(naming_is_wrong(list, 2, &c, reason), rows[i].says != NULL);
+        if (rows[i].says)
+            assert_says(reason, rows[i].says);
+    }
+    char name[CONTENDER_NAME_MAX] = "Mine-nn";
+    naming_apart(list, 2, name);
+    assert_string_equal(name, "Mine-nn~2");
+}
+
+/* A baseline by name, and a stranger's file that calls itself the same: the baseline stays. */
+static void a_file_of_a_taken_name_is_left_out(void **unused)
+{
+    char directory[400], path[512];
+    const char *names[] = {"honest", NULL}, *paths[] = {path, NULL};
+    struct error err;
+    (void)unused;
+    assert_int_equal(file_executable_directory(directory, sizeof directory, &err), 0);
+    snprintf(path, sizeof path, "%s/plugins/honest.so", directory);
+    struct registry *r = open_registry(names, paths, BOTH);
+    assert_int_equal(registry_count(r), 2);
+    assert_string_equal(registry_at(r, 0)->name, "honest-nn");
+    assert_true(registry_at(r, 0)->available);
+    assert_string_equal(registry_at(r, 1)->name, "honest");
+    assert_false(registry_at(r, 1)->available);
+    assert_says(registry_at(r, 1)->reason, "rename it");
+    registry_close(r);
 }
 
 /* As keys of a result they could not be read back. */
@@ -282,6 +341,8 @@ int main(void)
         cmocka_unit_test(unknown_family_of_a_plugin_is_unavailable),
         cmocka_unit_test(other_device_makes_unavailable),
         cmocka_unit_test(one_name_twice_is_an_error),
+        cmocka_unit_test(strangers_take_no_name_of_others),
+        cmocka_unit_test(a_file_of_a_taken_name_is_left_out),
         cmocka_unit_test(names_that_differ_in_case_are_an_error),
         cmocka_unit_test(missing_manifest_names_itself),
         cmocka_unit_test(somebody_is_told_whose_code_runs),
