@@ -118,6 +118,41 @@ static int look_at(const char *source, const char *at, int line, const struct in
     return visitor->visit(visitor->context, name, line, err);
 }
 
+/* Where one word that asks for files may be pasted together from others, each of its beginnings is refused: what is
+ * left of the first ## has to be written out somewhere. */
+static bool begins_reader(const char *word, size_t length)
+{
+    static const char *const readers[] = {"__has_include_next", "__has_embed"}; /* __has_include begins the first */
+    for (size_t i = 0; i < 2; i++)
+        if (length < strlen(readers[i]) && strncmp(word, readers[i], length) == 0)
+            return true;
+    return false;
+}
+
+bool includes_paste(const char *text)
+{
+    struct spliced s = {0};
+    bool pastes = !splice(text, &s) || strstr(s.text, "##") || strstr(s.text, "%:%:");
+    free(s.text);
+    free(s.lines);
+    return pastes;
+}
+
+int includes_no_pieces(const char *source, const char *text, struct error *err)
+{
+    struct spliced s = {0};
+    int code = splice(text, &s) ? 0 : error_set(err, EXIT_CODE_INTERNAL, "no memory to read %s", source);
+    for (const char *at = s.text; code == 0 && *at;) {
+        size_t length = word_length(at);
+        if (length > 0 && begins_reader(at, length))
+            code = refuse(source, s.lines[at - s.text], at, err);
+        at += length > 0 ? length : 1;
+    }
+    free(s.text);
+    free(s.lines);
+    return code;
+}
+
 int includes_walk(const char *source, const char *text, const struct include_visitor *visitor, struct error *err)
 {
     struct spliced s = {0};

@@ -23,4 +23,9 @@ struct include_visitor {
  * EXIT_CODE_DATA with "source(line): ..." for one that is refused; else the visitor's first code, or 0. */
 int includes_walk(const char *source, const char *text, const struct include_visitor *visitor, struct error *err);
 
+/* Whether the text pastes tokens (##), or that is not known. A macro of one file may serve another. */
+bool includes_paste(const char *text);
+/* Of sources that paste: refuses each word that begins one which asks for files. */
+int includes_no_pieces(const char *source, const char *text, struct error *err);
+
 #endif

@@ -135,6 +135,18 @@ static int scan(const struct reader *r, const char *name, const char *text, stru
     return includes_walk(name, text, &visitor, err);
 }
 
+/* `__has_##include` is no word that a scan finds. */
+static int check_pasting(const struct kernel_source *s, struct error *err)
+{
+    bool pastes = includes_paste(s->text);
+    for (size_t i = 0; i < s->n_headers; i++)
+        pastes = pastes || includes_paste(s->header_texts[i]);
+    int code = pastes ? includes_no_pieces(s->name, s->text, err) : 0;
+    for (size_t i = 0; pastes && code == 0 && i < s->n_headers; i++)
+        code = includes_no_pieces(s->header_names[i], s->header_texts[i], err);
+    return code;
+}
+
 static void split_path(const char *path, char directory[PATH_MAX_BYTES], const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -164,6 +176,8 @@ int kernel_source_read(const char *path, const char *kernel_directory, struct ke
     /* The list grows while it is walked: headers of headers. */
     for (size_t i = 0; rc == 0 && i < out->n_headers; i++)
         rc = scan(&r, out->header_names[i], out->header_texts[i], err);
+    if (rc == 0)
+        rc = check_pasting(out, err);
     if (rc != 0)
         kernel_source_free(out);
     return rc;

@@ -179,6 +179,10 @@ static void nothing_else_is_read(void **state)
         {"#import \"v.cuh\"\n", "#import"},
         {"#embed \"/etc/passwd\"\n", "#embed"},
         {"#if __has_include(\"/etc/passwd\")\n#endif\n", "__has_include(\"/etc/passwd\")"},
+        {"#define C(a, b) a##b\n#if C(__has_,include)(\"/etc/passwd\")\n#endif\n", "spelled.cu(2): __has_,include"},
+        {"#define C(a, b) a%:\\\n%:b\n#define D C(_,_has_include)\n", "spelled.cu(3): _,_has_include"},
+        {"#include \"paste.cuh\"\n#if C(__has_em,bed)(<a>)\n#endif\n", "spelled.cu(2): __has_em,bed"},
+        {"#include \"piece.cuh\"\n#include \"paste.cuh\"\n", "piece.cuh(1): __has_inc"},
         {"#if 0\n'\n#endif\n#include <a.h>\n", "spelled.cu(4): #include <a.h>"},
         {"#include\n", "#include"},
         {"#include \"v.cuh\n", "#include \"v.cuh"},
@@ -187,6 +191,8 @@ static void nothing_else_is_read(void **state)
     struct error err;
     (void)state;
     scratch_write("v.cuh", "#define V 1\n");
+    scratch_write("paste.cuh", "#define C(a, b) a##b\n");
+    scratch_write("piece.cuh", "#define P __has_inc\n");
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         scratch_write("spelled.cu", sources[i].text);
         if (kernel_source_read(scratch_path("spelled.cu"), kernels, &source, &err) != EXIT_CODE_DATA)
@@ -194,7 +200,10 @@ static void nothing_else_is_read(void **state)
         if (strstr(err.text, sources[i].shown) == NULL || strstr(err.text, "only #include \"name\" is read") == NULL)
             fail_msg("%s", err.text);
     }
-    scratch_write("spelled.cu", "int x = '#'; // #define include\n#define S(x) #x\n#pragma unroll\n");
+    scratch_write("spelled.cu", "int x = '#'; // #define include\n#define S(x) #x\n#pragma unroll\nint _;\n");
+    assert_int_equal(kernel_source_read(scratch_path("spelled.cu"), kernels, &source, &err), 0);
+    kernel_source_free(&source);
+    scratch_write("spelled.cu", "#define C(a, b) a##b\nint C(_x, y), __hash, has_include;\n");
     assert_int_equal(kernel_source_read(scratch_path("spelled.cu"), kernels, &source, &err), 0);
     kernel_source_free(&source);
 }
