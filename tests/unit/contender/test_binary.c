@@ -381,7 +381,7 @@ static void what_a_problem_has_beside_sizes_reaches_the_launch(void **state)
     assert_true(beta == 1.25);
     memcpy(&half, mock.last_arguments[8], sizeof half);
     assert_true(half_to_float(half) == 1.25f);
-    assert_int_equal(((const uint64_t *)mock.last_arguments[11])[5], 2 * 136);
+    assert_int_equal(((const uint64_t *)mock.last_arguments[11])[2], 2 * 136);
     assert_int_equal(*(const int32_t *)((const char *)mock.last_arguments[12] + 8), 136);
     assert_int_equal(*(const int64_t *)((const char *)mock.last_arguments[12] + 16), 100);
     c.ops->teardown(&c, made);
