@@ -72,9 +72,6 @@ static const struct named named[] = {
 #endif
 };
 
-/* Calls whose first argument is an address that must not lie in a range. */
-static const uint32_t on_memory[] = {SYS_mprotect, SYS_munmap, SYS_mremap, SYS_mmap};
-
 static void add(struct confine_program *p, unsigned what, uint32_t value, unsigned if_so, unsigned if_not)
 {
     p->code[p->length++] = (struct sock_filter){(uint16_t)what, (uint8_t)if_so, (uint8_t)if_not, value};
@@ -113,51 +110,28 @@ static void add_named(struct confine_program *p, const struct named *n, uint32_t
     load(p, offsetof(struct seccomp_data, nr));
 }
 
-/* [from, to) lies under one upper half. */
-static void add_range(struct confine_program *p, uint64_t from, uint64_t to, uint32_t verdict)
-{
-    load(p, HIGH(0));
-    add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(from >> 32), 0, 4);
-    load(p, LOW(0));
-    add(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)from, 0, 2);
-    add(p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)(to - 1), 1, 0);
-    add(p, BPF_RET | BPF_K, verdict, 0, 0);
-}
+/* ---- addresses ---- */
 
-static void add_ranges(struct confine_program *p, const struct confine_ranges *ranges, uint32_t verdict)
-{
-    const size_t calls = sizeof on_memory / sizeof on_memory[0];
-    if (ranges->n == 0)
-        return;
-    for (size_t i = 0; i < calls; i++) /* to the first range, or past the jump that follows */
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, on_memory[i], (unsigned)(calls - i), 0);
-    unsigned short past = p->length;
-    add(p, BPF_JMP | BPF_JA, 0, 0, 0);
-    for (size_t i = 0; i < ranges->n; i++) {
-        uint64_t from = ranges->list[i].from, to = ranges->list[i].to, middle = (from | UINT32_MAX) + 1;
-        add_range(p, from, to < middle ? to : middle, verdict);
-        if (to > middle)
-            add_range(p, middle, to, verdict);
-    }
-    p->code[past].k = (uint32_t)(p->length - past - 1);
-    load(p, offsetof(struct seccomp_data, nr));
-}
-
-/* ---- the harness's matrices ---- */
-
-/* Calls on the addresses from the first argument on, as many as the second says; mmap and mremap replace what lies
- * elsewhere only where they are told to. */
-static const struct placing {
+/* Calls on the addresses from one argument on, as many as another says. */
+struct placing {
     uint32_t call;
     unsigned address, length, flags; /* arguments */
     uint32_t if_has;                 /* of the flags; 0: always */
-} placing[] = {
-    {SYS_madvise, 0, 1, 0, 0}, {SYS_mbind, 0, 1, 0, 0},
-    {SYS_mlock, 0, 1, 0, 0},   {SYS_mlock2, 0, 1, 0, 0},
-    {SYS_munlock, 0, 1, 0, 0}, {SYS_mprotect, 0, 1, 0, 0},
-    {SYS_munmap, 0, 1, 0, 0},  {SYS_mmap, 0, 1, 3, MAP_FIXED},
-    {SYS_mremap, 0, 1, 0, 0},  {SYS_mremap, 4, 2, 3, MREMAP_FIXED},
 };
+
+/* They change what lies there; mmap and mremap replace what lies elsewhere only where they are told to. */
+static const struct placing changing[] = {{SYS_mprotect, 0, 1, 0, 0},
+                                          {SYS_munmap, 0, 1, 0, 0},
+                                          {SYS_mmap, 0, 1, 3, MAP_FIXED},
+                                          {SYS_mremap, 0, 1, 0, 0},
+                                          {SYS_mremap, 4, 2, 3, MREMAP_FIXED}};
+/* They say what kind of pages it lies on. */
+static const struct placing advising[] = {{SYS_madvise, 0, 1, 0, 0},
+                                          {SYS_mbind, 0, 1, 0, 0},
+                                          {SYS_mlock, 0, 1, 0, 0},
+                                          {SYS_mlock2, 0, 1, 0, 0},
+                                          {SYS_munlock, 0, 1, 0, 0}};
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* address + length as two words in M[0] (low) and A (high). A sum past the end of the addresses is no valid call. */
 static void add_end(struct confine_program *p, const struct placing *c)
@@ -178,6 +152,51 @@ static void add_end(struct confine_program *p, const struct placing *c)
     load(p, HIGH(c->address));
     add(p, BPF_ALU | BPF_ADD | BPF_X, 0, 0, 0);
 }
+
+/* ---- memory that nobody changes ---- */
+
+/* Denied where address < to and address + length > from. */
+static void add_overlap(struct confine_program *p, const struct placing *c, const struct confine_range *r,
+                        uint32_t verdict)
+{
+    load(p, HIGH(c->address));
+    add(p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)(r->to >> 32), 23, 0); /* past the verdict */
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(r->to >> 32), 0, 2);
+    load(p, LOW(c->address));
+    add(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)r->to, 20, 0);
+    add_end(p, c);
+    add(p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)(r->from >> 32), 3, 0);
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(r->from >> 32), 0, 3);
+    add(p, BPF_LD | BPF_MEM, 0, 0, 0);
+    add(p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)r->from, 0, 1);
+    add(p, BPF_RET | BPF_K, verdict, 0, 0);
+}
+
+/* Past all the ranges, which is too far for a condition. */
+static unsigned short add_way_past(struct confine_program *p)
+{
+    add(p, BPF_JMP | BPF_JA, 0, 0, 0);
+    return (unsigned short)(p->length - 1);
+}
+
+static void add_ranges(struct confine_program *p, const struct placing *c, const struct confine_ranges *ranges,
+                       uint32_t verdict)
+{
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, c->call, 1, 0);
+    unsigned short other = add_way_past(p), unasked = other;
+    if (c->if_has) {
+        load(p, LOW(c->flags));
+        add(p, BPF_JMP | BPF_JSET | BPF_K, c->if_has, 1, 0);
+        unasked = add_way_past(p);
+    }
+    for (size_t i = 0; i < ranges->n; i++)
+        add_overlap(p, c, &ranges->list[i], verdict);
+    p->code[other].k = (uint32_t)(p->length - other - 1);
+    p->code[unasked].k = (uint32_t)(p->length - unasked - 1);
+    load(p, offsetof(struct seccomp_data, nr));
+}
+
+/* ---- the harness's matrices ---- */
 
 /* All of it is given back: nobody's matrix is in there then. */
 static void add_given_back(struct confine_program *p, const struct host_span *o)
@@ -236,8 +255,11 @@ void confine_name(struct confine_program *p, const struct confine_ranges *ranges
     add(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0); /* x32's among them */
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
         add_named(p, &named[i], verdict);
-    add_ranges(p, ranges, verdict);
-    for (size_t i = 0; i < sizeof placing / sizeof placing[0] && ranges->operands.to > 0; i++)
-        add_placing(p, &placing[i], &ranges->operands, verdict);
+    for (size_t i = 0; i < COUNT(changing) && ranges->n > 0; i++)
+        add_ranges(p, &changing[i], ranges, verdict);
+    for (size_t i = 0; i < COUNT(changing) && ranges->operands.to > 0; i++)
+        add_placing(p, &changing[i], &ranges->operands, verdict);
+    for (size_t i = 0; i < COUNT(advising) && ranges->operands.to > 0; i++)
+        add_placing(p, &advising[i], &ranges->operands, verdict);
     p->code[other + 1].k = (uint32_t)(p->length - other - 2);
 }

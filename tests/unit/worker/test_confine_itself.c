@@ -181,17 +181,47 @@ static void test_code_of_the_clock_is_sealed(void **state)
     check(clock_page);
 }
 
-/* The filter alone, on a kernel without mseal. */
+#define PAGE 4096
+
+/* Every way to change what lies at `at`; 0: all are denied. */
+static int changes(char *at, size_t bytes, char *own)
+{
+    const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, to = MREMAP_MAYMOVE | MREMAP_FIXED;
+    if (!refused(syscall(SYS_mprotect, at, bytes, PROT_READ | PROT_WRITE), EPERM) ||
+        !refused(syscall(SYS_munmap, at, bytes), EPERM))
+        return 1;
+    if (!refused(syscall(SYS_mmap, at, bytes, PROT_READ, anonymous, -1, 0l), EPERM))
+        return 2;
+    return refused(syscall(SYS_mremap, at, bytes, (size_t)PAGE, MREMAP_MAYMOVE, 0l), EPERM) &&
+                   refused(syscall(SYS_mremap, own, (size_t)PAGE, bytes, to, at), EPERM)
+               ? 0
+               : 3;
+}
+
+/* The filter alone, on a kernel without mseal: two ranges, what overlaps them, and what lies beside them. */
 static int named_range(void)
 {
-    char *page = mmap(NULL, 3 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), note[CONFINE_NOTE] = "";
-    const uint64_t from = (uint64_t)(uintptr_t)page + 4096;
-    const struct confine_ranges ranges = {.list = {{from, from + 4096}}, .n = 1};
-    if (page == MAP_FAILED || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine_calls(&ranges, NULL, note) != 0)
+    char note[CONFINE_NOTE] = "", *pages = mmap(NULL, 9 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const uint64_t from = (uint64_t)(uintptr_t)pages;
+    const struct confine_ranges ranges = {
+        .list = {{from + 2 * PAGE, from + 4 * PAGE}, {from + 6 * PAGE, from + 7 * PAGE}}, .n = 2};
+    const struct {
+        int first, n;
+    } rows[] = {{2, 1}, {3, 1}, {1, 2}, {0, 9}, {3, 2}, {2, 2}, {6, 1}, {5, 2}, {6, 3}};
+    if (pages == MAP_FAILED || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine_calls(&ranges, NULL, note) != 0)
         return NOT_HERE;
-    if (!refused(mprotect(page + 4096, 4096, PROT_WRITE), EPERM) || !refused(munmap(page + 4096, 4096), EPERM))
+    for (int i = 0; i < (int)(sizeof rows / sizeof *rows); i++) {
+        int way = changes(pages + rows[i].first * PAGE, (size_t)rows[i].n * PAGE, pages + 8 * PAGE);
+        if (way)
+            return 10 * (i + 1) + way;
+    }
+    if (mprotect(pages, 2 * PAGE, PROT_WRITE) != 0 || mprotect(pages + 4 * PAGE, 2 * PAGE, PROT_WRITE) != 0)
         return 1;
-    return mprotect(page, 4096, PROT_WRITE) == 0 && munmap(page + 8192, 4096) == 0 ? 0 : 2;
+    if (mmap(pages + 4 * PAGE, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return 2;
+    if (mmap(pages + 2 * PAGE, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+        return 3; /* it lies elsewhere */
+    return munmap(pages + 7 * PAGE, 2 * PAGE) == 0 ? 0 : 4;
 }
 
 static void test_a_range_is_kept_by_the_filter(void **state)
