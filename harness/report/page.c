@@ -59,12 +59,13 @@ bool page_fill(struct text *out, const char *template, const struct text *data)
     return true;
 }
 
-int page_make(const struct result *result, const struct dataset *dataset, struct text *out, struct error *err)
+int page_make(const struct result *result, const struct dataset *dataset, const char *between, struct text *out,
+              struct error *err)
 {
     struct text data = {0};
     if (result->n_cells == 0)
         return error_set(err, EXIT_CODE_DATA, "nothing to report: no cells in what was given");
-    page_data(result, dataset, &data);
+    page_data(result, dataset, between, &data);
     bool filled = page_fill(out, asset_page_html, &data);
     bool failed = data.failed || out->failed;
     text_free(&data);

@@ -475,7 +475,7 @@ static void add_runs(struct data *d)
     text_add(d->out, "]");
 }
 
-void page_data(const struct result *result, const struct dataset *dataset, struct text *out)
+void page_data(const struct result *result, const struct dataset *dataset, const char *between, struct text *out)
 {
     struct data d = {.out = out, .result = result};
     overlap_find(result, d.rows);
@@ -492,6 +492,8 @@ void page_data(const struct result *result, const struct dataset *dataset, struc
     add_groups(&d);
     add_claimed(&d, dataset);
     page_tables(result, out);
+    text_add(out, ",\n\"between\":");
+    page_put_string(out, between ? between : "");
     text_add(out, "}\n");
     list_free(&d.texts);
     list_free(&d.pairs);

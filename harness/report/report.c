@@ -222,7 +222,7 @@ static int make_figures(const struct inputs *in, struct error *err)
 static int make_html(const struct inputs *in, struct error *err)
 {
     struct text page = {0};
-    int code = page_make(in->result, &in->dataset, &page, err);
+    int code = page_make(in->result, &in->dataset, in->request->between, &page, err);
     if (code == 0)
         code = output_write(&in->output, "report.html", &page, err);
     text_free(&page);
@@ -323,6 +323,16 @@ static int make_of_measured(const struct inputs *in, struct error *err)
     return err->code;
 }
 
+/* What was asked for is not dropped in silence. */
+static void tell_between(const struct inputs *in)
+{
+    const struct format *f = in->format;
+    const char *between = in->request->between;
+    bool shows = f->make == make_html || f->add == add_for_readers || f->add == add_json;
+    if (between && between[0] && !shows)
+        fprintf(in->request->notes, "report: the format %s has no place for this: %s\n", f->name, between);
+}
+
 int report_main_from(const struct report_request *request, struct error *err)
 {
     struct inputs in = {
@@ -334,6 +344,8 @@ int report_main_from(const struct report_request *request, struct error *err)
         code = output_begin(&in.output, err);
     if (code == 0)
         code = make_of_measured(&in, err);
+    if (code == 0)
+        tell_between(&in);
     result_free(in.result);
     dataset_free(&in.dataset);
     return code;

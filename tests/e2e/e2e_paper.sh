@@ -30,6 +30,10 @@ expect_code 0 "agreement of a journal and its result"
 expect_text "$work/out" '^\| offline \| wall \| [1-9][0-9]* \| 0\.00 \| 0\.00 \| 0\.00 \|' "is perfect"
 run report "$work/check/adaptive.json" --between "$work/check/adaptive.journal.jsonl" --table 1
 expect_text "$work/out" 'between runs 95% of speedups differ by up to 0\.00 points \(offline, ' "a table says what lies between two runs"
+run report "$work/check/adaptive.json" --between "$work/check/adaptive.journal.jsonl" --format html
+expect_text "$work/out" '"between":"between runs 95% of speedups differ by up to 0\.00 points' "so does the page"
+run report "$work/check/adaptive.json" --between "$work/check/adaptive.journal.jsonl" --format pairs
+expect_text "$work/err" 'the format pairs has no place for this: between runs 95% of speedups' "what has no place for it says so"
 run report "$work/check/adaptive.json" --between "$work/check/paper.json"
 expect_text "$work/out" '^between runs 95% of speedups differ by up to [0-9.]+ points \(offline, ' "so does the screen"
 run report "$work/check/adaptive.json" "$work/check/paper.json" --between "$work/check/paper.json"

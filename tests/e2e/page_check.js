@@ -19,6 +19,7 @@
   const tiles = () => [...document.querySelectorAll(".tile")].map((one) => one.textContent).join("|");
   say("tiles", tiles());
   say("noise", document.getElementById("noise-note").textContent);
+  say("between", document.getElementById("between-note").textContent);
   say("device", document.getElementById("subtitle").textContent.split(". ")[0]);
   say("line", document.querySelectorAll("#scatter .mean").length);
   say("legend", document.getElementById("legend").textContent.replace(/\(.*/, "").trim());

@@ -36,6 +36,7 @@ function drawHeadline() {
   document.getElementById("claim-note").textContent = claims.length
     ? `Not alike: what was claimed is of ${claims[0].device || "a GPU that nobody states"}, in event time and a cache state that nobody states; what differs from it differs by these, too.` : "";
   document.getElementById("noise-note").textContent = noise && `No mean, and the rest is a hint at best: ${noise}.`;
+  document.getElementById("between-note").textContent = D.between && `On another GPU of the model: ${D.between}.`;
   document.getElementById("headline").innerHTML =
     `<thead><tr><th></th>${head}</tr><tr><th>baseline</th>${sub}</tr></thead><tbody>${rows.join("")}${equal.join("")}</tbody>`;
 }

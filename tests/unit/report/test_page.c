@@ -26,7 +26,7 @@ static char *page_of(const char *json, int *code)
     struct text out = {0};
     struct error err = {0};
     struct result *result = opened_text(json);
-    *code = page_make(result, &none, &out, &err);
+    *code = page_make(result, &none, NULL, &out, &err);
     result_free(result);
     return out.bytes;
 }
@@ -60,7 +60,7 @@ static void the_data_holds_times_speedups_and_failures(void **state)
     struct text out = {0};
     (void)state;
     struct result *result = opened_text("{\"run\":{},\"env\":[],\"summary\":{},\"cells\":[" CELL "]}");
-    page_data(result, &none, &out);
+    page_data(result, &none, "between <runs>", &out);
     cJSON *data = cJSON_Parse(out.bytes);
     assert_non_null(data);
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(data, "groups")), 1);
@@ -68,6 +68,7 @@ static void the_data_holds_times_speedups_and_failures(void **state)
     assert_non_null(strstr(out.bytes, "\"x\":[[1,\"wrong_result\",\"off by 1\"]]"));
     assert_non_null(strstr(out.bytes, "\"p\":[0,25000,-5000,5000,null]"));
     assert_non_null(strstr(out.bytes, "\"pairs\":[[[2,\"device\",3]]]"));
+    assert_non_null(strstr(out.bytes, "\"between\":\"between <runs>\""));
     cJSON_Delete(data);
     result_free(result);
     text_free(&out);
