@@ -45,6 +45,7 @@ size_t manifest_fixed_names(const struct manifest_conditions *c, struct expr_var
     put(&out[MANIFEST_FIRST_STRIDE], "LDA", problem_a(&c->problem).stride);
     put(&out[MANIFEST_FIRST_STRIDE + 1], "LDB", problem_b(&c->problem, c->layout).stride);
     put(&out[MANIFEST_FIRST_STRIDE + 2], "LDC", problem_c(&c->problem).stride);
+    put(&out[MANIFEST_FIRST_STRIDE + 3], "ARCH", c->cc);
     return MANIFEST_FIXED_NAMES;
 }
 

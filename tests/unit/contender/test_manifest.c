@@ -270,6 +270,8 @@ static void leading_dimensions_have_names(void **state)
     assert_int_equal(names[MANIFEST_FIRST_STRIDE].value, 64);
     assert_int_equal(names[MANIFEST_FIRST_STRIDE + 1].value, 64); /* layout TN */
     assert_int_equal(names[MANIFEST_FIRST_STRIDE + 2].value, 136);
+    assert_string_equal(names[MANIFEST_FIXED_NAMES - 1].name, "ARCH");
+    assert_int_equal(names[MANIFEST_FIXED_NAMES - 1].value, strided.cc);
 }
 
 /* What other compilers emit beside pointers and ints. */

@@ -33,6 +33,8 @@ static void open_search(const char *candidates, const char *arch, struct tune_re
         chip_find(arch, &chip, &err))
         fail_msg("%s", err.text);
     device = chip_info(chip);
+    if (!arch)
+        device.cc = 75; /* for which there is no kernel */
     *request = (struct tune_request){.config = &config, .kernel_directory = "kernels", .breadth = 5, .dry = true};
     if (tune_open(request, &tuner, &err) || tune_prepare(tuner, &device, &err))
         fail_msg("%s", err.text);
@@ -87,10 +89,33 @@ static void nothing_to_race_is_an_error(void **state)
     (void)state;
     struct tune_request request;
     char *text = NULL;
-    open_search("\"cudal2\"", "sm_80", &request);
+    open_search("\"cudal2\"", NULL, &request);
     assert_int_equal(preview_text(tuner, &config, &device, &text, &err), EXIT_CODE_UNAVAILABLE);
-    assert_string_equal(err.text, "nothing to search on one NVIDIA A100 (sm_80)");
+    assert_string_equal(err.text, "nothing to search on one NVIDIA H200 (sm_75)");
     assert_null(text);
+    close_search();
+}
+
+/* GPUs before sm_90 have no clusters: the same ranker chooses among what is left. */
+static void an_older_gpu_has_what_needs_no_cluster(void **state)
+{
+    (void)state;
+    struct tune_request request;
+    char *text = NULL;
+    open_search("\"cudal2\"", "sm_80", &request);
+    if (preview_text(tuner, &config, &device, &text, &err))
+        fail_msg("%s", err.text);
+    assert_non_null(strstr(text, "on one NVIDIA A100 (sm_80) would race 2 shapes"));
+    assert_non_null(strstr(text, "512x1024x256 cudal2-nn: 5 of "));
+    assert_non_null(strstr(text, "    tiny:"));
+    for (int cluster = 2; cluster <= 8; cluster *= 2) {
+        char wide[32];
+        snprintf(wide, sizeof wide, "CLUSTER_K=%d,", cluster);
+        assert_null(strstr(text, wide));
+        snprintf(wide, sizeof wide, "SPLIT_K=%d,", cluster);
+        assert_null(strstr(text, wide));
+    }
+    free(text);
     close_search();
 }
 
@@ -99,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_tells_what_the_search_asks_for),
         cmocka_unit_test(nothing_to_race_is_an_error),
+        cmocka_unit_test(an_older_gpu_has_what_needs_no_cluster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
