@@ -15,6 +15,14 @@ enum contender_role { ROLE_BASELINE = 0, ROLE_CANDIDATE = 1 };
 
 struct contender;
 
+#define CONTENDER_WATCHED 3 /* A, B, C */
+
+/* Of 0 bytes: none. */
+struct contender_range {
+    const void *from;
+    uint64_t bytes;
+};
+
 /* The hooks of abi/contender.h with the contender itself as first argument (a module has no code of its own). */
 struct contender_ops {
     /* NULL: the contender has no variants. */
@@ -26,13 +34,14 @@ struct contender_ops {
     int (*describe)(const struct contender *c, void *state, char *out, size_t capacity);
     /* Around a launch that is timed: its process is awake in between (plugin_process.h). NULL: it has none. */
     void (*wake)(const struct contender *c);
-    void (*rest)(const struct contender *c);
+    /* False: its thread was not where it waits when nothing is asked (plugin_place.h). */
+    bool (*rest)(const struct contender *c);
     /* Whole pages of device_ops.alloc_apart are its process's too from now on, and no other contender's. What they hold
      * stays where `keep`. False: no memory. NULL: it has no process of its own. */
     bool (*lend)(const struct contender *c, const void *from, const void *to, bool keep);
-    /* While it is awake: until it is asked for anything it keeps C of a set, and A and B too if `inputs`, in its
-     * processor's caches. NULL as the two. */
-    void (*watch)(const struct contender *c, void *state, size_t set, bool inputs);
+    /* While it is awake: until it is asked for anything it keeps this memory in its processor's caches. NULL as the
+     * two. */
+    void (*watch)(const struct contender *c, const struct contender_range ranges[CONTENDER_WATCHED]);
     bool device_only; /* nothing of its author's runs on the host: kernels that the harness launches */
 };
 

@@ -26,7 +26,14 @@ enum mailbox_hook {
     MAILBOX_LAUNCH,
     MAILBOX_TEARDOWN,
     MAILBOX_DESCRIBE,
-    MAILBOX_WATCH /* with a capacity of 0: C alone */
+    MAILBOX_WATCH /* of plugin_mailbox.watch */
+};
+
+#define MAILBOX_WATCHED 3 /* A, B, C */
+
+/* Memory that is read while nothing is asked. */
+struct mailbox_range {
+    uint64_t from, bytes;
 };
 
 /* What a launch needs, in one line of the cache. `number` is written last. */
@@ -64,6 +71,8 @@ struct mailbox_plugin {
 struct plugin_mailbox {
     _Alignas(MAILBOX_PAGE) struct mailbox_question question;
     struct mailbox_answer answer;
+    uint64_t stack;                              /* of the loop that answers, told with the first answer */
+    struct mailbox_range watch[MAILBOX_WATCHED]; /* of 0 bytes: none */
     char why[CUDAL2_WHY];
     char text[MAILBOX_TEXT];
     struct cudal2_setup setup; /* its pointers to sets and variant mean nothing here */

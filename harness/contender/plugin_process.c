@@ -1,6 +1,7 @@
 /*
  * plugin_process.c - forks the processes that plugins run in, stops them, has them go on, and waits for their answers.
- * Relies on plugin_server.c for what they do. Called by worker/plugin_sandbox.c and plugin_remote.c.
+ * Relies on plugin_server.c for what they do, and on plugin_place.h. Called by worker/plugin_sandbox.c and
+ * plugin_remote.c.
  */
 #include "contender/plugin_process.h"
 
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "contender/plugin_place.h"
 #include "contender/plugin_server.h"
 
 struct plugin_process {
@@ -22,6 +24,8 @@ struct plugin_process {
     int file;       /* what it sees of request.apart; -1: nothing */
     uint32_t asked; /* number of the latest question */
     unsigned awake; /* calls of wake without one of rest */
+    uint64_t loop;  /* plugin_mailbox.stack, as it was before there was a plugin */
+    bool astray;    /* its thread was seen elsewhere at a rest */
 };
 
 struct plugin_processes {
@@ -89,6 +93,14 @@ void plugin_process_wake(struct plugin_process *p)
     (void)sched_setaffinity(0, sizeof p->all->request.harness, &p->all->request.harness);
     kill(p->pid, SIGCONT);
     say_hello(p);
+    if (p->asked == 1)
+        p->loop = p->mailbox->stack;
+}
+
+static void look_where_it_stands(struct plugin_process *p)
+{
+    struct plugin_place place;
+    p->astray = p->astray || (plugin_place_read(p->pid, &place) && !plugin_place_is_in(&place, p->loop));
 }
 
 void plugin_process_rest(struct plugin_process *p)
@@ -98,7 +110,13 @@ void plugin_process_rest(struct plugin_process *p)
     say_hello(p); /* who answers has blocked signals behind its last hook, and so runs no handler when it goes on */
     kill(p->pid, SIGSTOP);
     look_after(p, WUNTRACED);
+    look_where_it_stands(p);
     (void)sched_setaffinity(0, sizeof p->all->before, &p->all->before);
+}
+
+bool plugin_process_is_astray(const struct plugin_process *p)
+{
+    return p->astray;
 }
 
 int plugin_process_ask(struct plugin_process *p, const struct mailbox_question *question)

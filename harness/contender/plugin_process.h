@@ -51,6 +51,8 @@ struct plugin_mailbox *plugin_process_mailbox(const struct plugin_process *p);
 /* Has it run, and stops it. Between the two its hooks are asked for without the cost of either. Nested calls count. */
 void plugin_process_wake(struct plugin_process *p);
 void plugin_process_rest(struct plugin_process *p);
+/* Whether at some rest its thread had not come back from a hook (plugin_place.h). */
+bool plugin_process_is_astray(const struct plugin_process *p);
 
 /* Asks for a hook and waits: wakes and stops it if nobody has woken it. Returns the answer's status; what else the
  * answer holds lies in the mailbox. */

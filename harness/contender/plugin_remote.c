@@ -104,18 +104,18 @@ static void wake(const struct contender *c)
     plugin_process_wake(origin_of(c)->process);
 }
 
-static void rest(const struct contender *c)
+static bool rest(const struct contender *c)
 {
     plugin_process_rest(origin_of(c)->process);
+    return !plugin_process_is_astray(origin_of(c)->process);
 }
 
-static void watch(const struct contender *c, void *state, size_t set, bool inputs)
+static void watch(const struct contender *c, const struct contender_range ranges[CONTENDER_WATCHED])
 {
-    const struct mailbox_question q = {.hook = MAILBOX_WATCH,
-                                       .contender = origin_of(c)->index,
-                                       .capacity = inputs,
-                                       .state = (uint64_t)(uintptr_t)state,
-                                       .set = set};
+    struct mailbox_range *to = mailbox_of(c)->watch;
+    for (size_t i = 0; i < CONTENDER_WATCHED; i++)
+        to[i] = (struct mailbox_range){(uint64_t)(uintptr_t)ranges[i].from, ranges[i].bytes};
+    const struct mailbox_question q = {.hook = MAILBOX_WATCH, .contender = origin_of(c)->index};
     (void)plugin_process_ask(origin_of(c)->process, &q);
 }
 

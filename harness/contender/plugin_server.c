@@ -3,6 +3,7 @@
  * and answers. Relies on plugin.h. Called by plugin_process.c in the process that it has forked.
  */
 #include "contender/plugin_server.h"
+#include "contender/plugin_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct watched {
     struct {
         const volatile char *from;
         size_t bytes;
-    } parts[3];
+    } parts[MAILBOX_WATCHED];
     size_t n, part, at; /* at: in the part that is read next */
 };
 
@@ -139,31 +140,21 @@ static int list_variants(struct server *s, const struct contender *c, size_t cap
 
 #define WATCH_LINES 8 /* between two looks at the question */
 
-static void watch_matrix(struct watched *w, const void *matrix, const struct matrix_extent *e, size_t width)
+/* What the harness has put there while the plugin stood still. */
+static void watch(struct server *s)
 {
-    w->parts[w->n].from = matrix;
-    w->parts[w->n++].bytes = (size_t)extent_elements(e) * width;
-}
-
-static void watch(struct server *s, const void *state, size_t set, bool inputs)
-{
-    const struct handed *h = s->handed;
-    while (h && h->state != state)
-        h = h->next;
-    if (!h || set >= h->setup.n_sets)
-        return;
-    const struct cudal2_problem *p = &h->setup.problem;
-    const struct matrix_extent a = problem_a(p), b = problem_b(p, h->contender->is.layout), c = problem_c(p);
-    size_t width = dtype_bytes(p->dtype);
-    watch_matrix(&s->watched, h->sets[set].c, &c, width);
-    if (!inputs)
-        return;
-    watch_matrix(&s->watched, h->sets[set].a, &a, width);
-    watch_matrix(&s->watched, h->sets[set].b, &b, width);
+    struct watched *w = &s->watched;
+    for (size_t i = 0; i < MAILBOX_WATCHED; i++) {
+        const struct mailbox_range range = s->mailbox->watch[i];
+        if (range.bytes == 0)
+            continue;
+        w->parts[w->n].from = (const volatile char *)(uintptr_t)range.from;
+        w->parts[w->n++].bytes = range.bytes;
+    }
 }
 
 /* Reads a few lines. What is written there meanwhile comes from the writer's cache now, not in the launch. */
-static void look_at_watched(struct watched *w)
+__attribute__((always_inline)) static inline void look_at_watched(struct watched *w)
 {
     for (int i = 0; i < WATCH_LINES; i++) {
         (void)w->parts[w->part].from[w->at];
@@ -196,7 +187,7 @@ static int run_hook(struct server *s, const struct mailbox_question *q, void **s
     case MAILBOX_DESCRIBE:
         return c->ops->describe(c, *state, m->text, q->capacity);
     case MAILBOX_WATCH:
-        watch(s, *state, q->set, q->capacity > 0);
+        watch(s);
         break;
     case MAILBOX_HELLO:
         break;
@@ -204,7 +195,9 @@ static int run_hook(struct server *s, const struct mailbox_question *q, void **s
     return CUDAL2_OK;
 }
 
-static uint32_t wait_for_question(struct server *s, uint32_t answered)
+/* Inlined, so that the thread waits in one frame, and nothing that a hook could change leads it out of here. */
+__attribute__((always_inline)) static inline uint32_t
+wait_for_question(struct server *s, const struct plugin_mailbox *m, uint32_t answered)
 {
     uint32_t number = answered;
     for (unsigned i = 1; number == answered; i++) {
@@ -212,7 +205,7 @@ static uint32_t wait_for_question(struct server *s, uint32_t answered)
             look_at_watched(&s->watched);
         else
             plugin_wait_a_moment(s->alone, i);
-        number = atomic_load_explicit(&s->mailbox->question.number, memory_order_acquire);
+        number = atomic_load_explicit(&m->question.number, memory_order_acquire);
     }
     s->watched = (struct watched){0};
     return number;
@@ -241,8 +234,9 @@ _Noreturn void plugin_serve(struct plugin_mailbox *mailbox, bool alone, void (*e
     sigset_t at_start;
     (void)pthread_sigmask(SIG_SETMASK, NULL, &at_start);
     server = (struct server){.mailbox = mailbox, .enter = enter, .context = context, .alone = alone};
+    mailbox->stack = plugin_place_stack();
     for (uint32_t answered = 0;;) {
-        answered = wait_for_question(&server, answered);
+        answered = wait_for_question(&server, mailbox, answered);
         void *state = (void *)(uintptr_t)mailbox->question.state;
         enum mailbox_hook hook = (enum mailbox_hook)mailbox->question.hook;
         int status = run_hook(&server, &mailbox->question, &state);

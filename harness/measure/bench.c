@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "contender/plugin_place.h"
 #include "measure/arrivals.h"
 #include "measure/ranges.h"
 #include "measure/room.h"
@@ -73,16 +74,10 @@ void entrant_wake(const struct entrant *entrant)
         entrant->contender->ops->wake(entrant->contender);
 }
 
-void entrant_rest(const struct entrant *entrant)
+int entrant_rest(const struct entrant *entrant, int code, struct error *err)
 {
-    if (entrant->contender->ops->rest)
-        entrant->contender->ops->rest(entrant->contender);
-}
-
-void entrant_watch(const struct entrant *entrant, bool inputs)
-{
-    if (entrant->contender->ops->watch)
-        entrant->contender->ops->watch(entrant->contender, entrant->state, 0, inputs);
+    bool in_place = !entrant->contender->ops->rest || entrant->contender->ops->rest(entrant->contender);
+    return code != 0 || in_place ? code : error_set(err, EXIT_CODE_VERIFICATION, PLUGIN_ASTRAY);
 }
 
 void entrant_fail(struct bench *bench, struct entrant *entrant, enum verdict verdict, const char *stage,

@@ -214,9 +214,8 @@ int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *
 /* Around a launch that is timed: where the contender has a process of its own it is awake in between, whatever is
  * launched; else each launch wakes it. */
 void entrant_wake(const struct entrant *entrant);
-void entrant_rest(const struct entrant *entrant);
-/* In between, until the launch: that process keeps C of its first set, and `inputs` too, in its caches. */
-void entrant_watch(const struct entrant *entrant, bool inputs);
+/* Returns `code`; where that is 0, a verdict in err if its thread answered without coming back from a launch. */
+int entrant_rest(const struct entrant *entrant, int code, struct error *err);
 /* What the contender, set up, says of itself, into out; its name is on the stage page meanwhile. Returns the hook's
  * status. */
 int entrant_ask(const struct bench *bench, const struct entrant *entrant, char *out, size_t capacity);

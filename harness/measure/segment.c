@@ -93,6 +93,27 @@ static bool has_its_own_warm(const struct bench *bench, const struct entrant *en
     return !timing_is_segment(timing) && entrant->contender->ops->watch != NULL && timed_renews(bench);
 }
 
+static struct contender_range range_of(const void *matrix, const struct matrix_extent *e, size_t width)
+{
+    return (struct contender_range){matrix, extent_elements(e) * width};
+}
+
+/* Until its launch: C of its first set, and `inputs` too. */
+static void watch_first_set(const struct bench *bench, const struct entrant *entrant, bool inputs)
+{
+    const struct cudal2_problem *p = &bench->problem;
+    enum cudal2_layout layout = entrant->contender->is.layout;
+    const struct cudal2_operands *set = operands_sets(bench->operands, layout) + entrant->first_set;
+    const struct matrix_extent a = problem_a(p), b = problem_b(p, layout), c = problem_c(p);
+    size_t width = dtype_bytes(p->dtype);
+    struct contender_range ranges[CONTENDER_WATCHED] = {range_of(set->c, &c, width)};
+    if (inputs) {
+        ranges[1] = range_of(set->a, &a, width);
+        ranges[2] = range_of(set->b, &b, width);
+    }
+    entrant->contender->ops->watch(entrant->contender, ranges);
+}
+
 /* Where a launch is timed by itself it is a check as well (timed.h). */
 static int time_once(struct bench *bench, struct entrant *entrant, enum timing timing, bool cold, double *ns,
                      struct error *err)
@@ -106,14 +127,14 @@ static int time_once(struct bench *bench, struct entrant *entrant, enum timing t
         code = timed_prepare(bench, entrant, cold, err);
     entrant_wake(entrant); /* ahead of new inputs: it could compute with them while it wakes */
     if (has_its_own_warm(bench, entrant, timing))
-        entrant_watch(entrant, !cold);
+        watch_first_set(bench, entrant, !cold);
     if (code == 0 && !timing_is_segment(timing))
         code = timed_renew(bench, entrant, err);
     if (code == 0)
         code = time_unwatched(bench, entrant, timing, ns, err);
     if (code == 0)
         code = timed_read(bench, entrant, timing, *ns, err);
-    entrant_rest(entrant);
+    code = entrant_rest(entrant, code, err);
     return code == 0 ? timed_judge(bench, entrant, timing, *ns, err) : code;
 }
 
@@ -392,8 +413,7 @@ int segment_time_work(struct bench *bench, const struct entrant *entrant, const 
 {
     entrant_wake(entrant);
     int code = device_time_single(bench->device, bench->headline, work, set, ns, err);
-    entrant_rest(entrant);
-    return code;
+    return entrant_rest(entrant, code, err);
 }
 
 int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *err)

@@ -132,7 +132,7 @@ static int time_on(struct novel *v, uint64_t seed, bool is_new, double *ns, stru
         keep_pause(v, is_new);
     if (code == 0)
         code = time_launch(v, ns, err);
-    entrant_rest(t->entrant);
+    code = entrant_rest(t->entrant, code, err);
     return code == 0 ? timed_check_judge(t, t->set, err) : code;
 }
 

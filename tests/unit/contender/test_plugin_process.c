@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "contender/plugin_place.h"
 #include "contender/plugin_remote.h"
 #include "device/host_pages.h"
 
@@ -270,7 +271,9 @@ static void *watching(bool inputs, char *pages_of[3])
     set = (struct cudal2_operands){pages_of[0], pages_of[1], pages_of[2]};
     void *state = set_up(NULL);
     contender.ops->wake(&contender);
-    contender.ops->watch(&contender, state, 0, inputs);
+    const struct contender_range ranges[CONTENDER_WATCHED] = {
+        {pages_of[2], 4096}, {pages_of[0], inputs ? 4096 : 0}, {pages_of[1], inputs ? 4096 : 0}};
+    contender.ops->watch(&contender, ranges);
     for (int i = 0; i < 1000 && !(is_in_memory(pages_of[2]) && (!inputs || is_in_memory(pages_of[1]))); i++)
         usleep(10000);
     return state;
@@ -294,6 +297,51 @@ static void it_watches_matrices_until_it_is_asked(void **unused)
     assert_memory_equal(pages_of[2], ((const float[]){3, 3, 3, 3}), 4 * sizeof(float));
     contender.ops->rest(&contender);
     contender.ops->teardown(&contender, state);
+}
+
+/* Has it launch and rest; whether its thread was in its place then. */
+static bool comes_back(const char *variant, unsigned launches)
+{
+    char why[CUDAL2_WHY];
+    bool there = true;
+    void *state = set_up(variant);
+    for (unsigned i = 0; i < launches; i++) {
+        contender.ops->wake(&contender);
+        assert_int_equal(contender.ops->launch(&contender, state, 0, why), CUDAL2_OK);
+        there = contender.ops->rest(&contender) && there;
+    }
+    contender.ops->teardown(&contender, state);
+    return there;
+}
+
+static void a_thread_that_comes_back_is_in_its_place(void **unused)
+{
+    (void)unused;
+    assert_true(comes_back(NULL, 200));
+    assert_true(comes_back("k", 200)); /* on a stack of its own meanwhile */
+}
+
+static void a_thread_that_answers_by_itself_is_not(void **unused)
+{
+    struct plugin_place place;
+    (void)unused;
+    if (!plugin_place_read(begun_pid, &place))
+        skip(); /* this system does not tell */
+    assert_false(comes_back("a", 3));
+    assert_false(comes_back("n", 1)); /* what it was seen to do is not forgotten */
+}
+
+static void a_place_is_judged_by_its_code_and_its_stack(void **unused)
+{
+    const uint64_t loop = 0x7ffd00001000, ours = (uint64_t)(uintptr_t)plugin_place_read;
+    const uint64_t libc = (uint64_t)(uintptr_t)sched_yield, data = (uint64_t)(uintptr_t)&plugin;
+    (void)unused;
+    assert_true(plugin_place_is_in(&(struct plugin_place){loop, ours}, loop));
+    assert_true(plugin_place_is_in(&(struct plugin_place){loop - 8, libc}, loop));
+    assert_true(plugin_place_is_in(&(struct plugin_place){1, ours}, 0));
+    assert_false(plugin_place_is_in(&(struct plugin_place){loop, data}, loop));
+    assert_false(plugin_place_is_in(&(struct plugin_place){loop - 256, libc}, loop)); /* called by a hook */
+    assert_false(plugin_place_is_in(&(struct plugin_place){loop + 256, ours}, loop));
 }
 
 static void its_memory_is_its_own(void **unused)
@@ -403,6 +451,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_handler_runs_between_going_on_and_a_launch, open_without_signals, close_all),
         cmocka_unit_test_setup_teardown(it_watches_matrices_until_it_is_asked, open_beside, close_all),
         cmocka_unit_test_setup_teardown(who_waits_long_gives_way, open_crowded, close_all),
+        cmocka_unit_test_setup_teardown(a_thread_that_comes_back_is_in_its_place, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_thread_that_comes_back_is_in_its_place, open_beside, close_all),
+        cmocka_unit_test_setup_teardown(a_thread_that_comes_back_is_in_its_place, open_crowded, close_all),
+        cmocka_unit_test_setup_teardown(a_thread_that_answers_by_itself_is_not, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_thread_that_answers_by_itself_is_not, open_beside, close_all),
+        cmocka_unit_test(a_place_is_judged_by_its_code_and_its_stack),
         cmocka_unit_test_setup_teardown(its_matrices_are_its_own, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_memory_is_its_own, open_all, close_all),
         cmocka_unit_test_setup_teardown(its_end_is_told, open_all, close_all),

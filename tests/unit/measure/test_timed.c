@@ -156,12 +156,18 @@ static void launches_of_a_server_all_find_other_inputs(void **state)
 
 static unsigned watched, watched_with_inputs;
 
-static void count_watch(const struct contender *c, void *state, size_t set, bool inputs)
+static void count_watch(const struct contender *c, const struct contender_range ranges[CONTENDER_WATCHED])
 {
-    (void)c, (void)state;
-    assert_int_equal(set, 0);
+    const struct cudal2_problem *p = &f.bench.problem;
+    const struct entrant *e = &f.bench.entrants[0];
+    const struct cudal2_operands *set = operands_sets(f.bench.operands, c->is.layout) + e->first_set;
+    const uint64_t width = dtype_bytes(p->dtype);
+    assert_ptr_equal(ranges[0].from, set->c);
+    assert_int_equal(ranges[0].bytes, (uint64_t)(p->m * p->n) * width);
     watched++;
-    watched_with_inputs += inputs;
+    watched_with_inputs += ranges[1].bytes == (uint64_t)(p->m * p->k) * width && ranges[1].from == set->a &&
+                           ranges[2].bytes == (uint64_t)(p->k * p->n) * width && ranges[2].from == set->b;
+    assert_true(ranges[1].bytes > 0 || ranges[2].bytes == 0);
 }
 
 static int renew_nothing(struct device *d, const struct probe_renewal *r, struct error *err)
