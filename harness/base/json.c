@@ -237,8 +237,11 @@ int json_read_choice(struct json_at at, const char *const names[], int *out, str
 
 int json_read_array(struct json_at at, int minimum, int *count, struct error *err)
 {
-    char what[80];
+    char what[80], shown[JSON_SHOWN_MAX];
     int size = cJSON_IsArray(at.node) ? cJSON_GetArraySize(at.node) : -1;
+    if (size < 0 && cJSON_IsString(at.node))
+        return json_fail(at, err, "expected an array, found \"%.60s\" (write [\"%.60s\"])",
+                         json_shown(at.node->valuestring, shown), shown);
     if (size < 0)
         return json_expected(at, err, "an array");
     if (size < minimum) {

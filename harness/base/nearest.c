@@ -6,9 +6,11 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #define NEAR_MISS 2u
 #define LETTERS_FOR_AN_EDIT 4u
+#define LETTERS_OF_A_PART 5u /* "half_width" of "offline_half_width" */
 
 static unsigned least(unsigned a, unsigned b)
 {
@@ -48,11 +50,15 @@ const char *nearest_name(const char *word, const char *const names[], size_t cou
     unsigned length = (unsigned)strlen(word);
     unsigned best_distance = (length / LETTERS_FOR_AN_EDIT > NEAR_MISS ? length / LETTERS_FOR_AN_EDIT : NEAR_MISS) + 1;
     for (size_t i = 0; i < count; i++) {
+        if (names[i] && strcasecmp(word, names[i]) == 0)
+            return names[i];
         if (!names[i] || strlen(names[i]) < 2) /* a single letter is near everything short */
             continue;
         unsigned d = distance(word, names[i]);
         if (length >= 3 && strncmp(word, names[i], length) == 0)
             d = least(d, 1);
+        else if (length >= LETTERS_OF_A_PART && strstr(names[i], word))
+            d = least(d, NEAR_MISS);
         if (d < best_distance && d < length) {
             best = names[i];
             best_distance = d;

@@ -168,8 +168,23 @@ static bool is_known(const struct run_names *k, const char *name, enum contender
            names_have(&k->others, name, strcspn(name, "-.")) || (role == ROLE_CANDIDATE && !k->has_sets);
 }
 
+/* What a manifest names as its source. */
+static bool is_source(const char *name)
+{
+    static const char *const ends[] = {".cu", ".cubin", ".fatbin", ".ptx"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        is = is || text_ends_with(name, ends[i]);
+    return is;
+}
+
 static int refuse(const struct run_names *k, const char *name, enum contender_role role, struct error *err)
 {
+    if (role == ROLE_CANDIDATE && is_source(name))
+        return error_set(err, k->code,
+                         "\"%.60s\": expected a manifest (.json) that names it as its source "
+                         "(docs/any-kernel.md)",
+                         name);
     const struct names *words = &k->words[role];
     const char *near = nearest_name(name, (const char *const *)words->list, words->count);
     const char *what = role == ROLE_CANDIDATE ? "family, kernel or plugin" : "family or plugin";

@@ -194,7 +194,8 @@ static void note_time(const struct options *options, const struct run_config *c)
     double hours = seconds_of(c) / 3600;
     if (hours < LONG_HOURS)
         return;
-    fprintf(stderr, "%zu shapes take about %.0f hours here: ", c->config.n_shapes, hours);
+    fprintf(stderr, "%zu shape%s about %.0f hours here: ", c->config.n_shapes,
+            c->config.n_shapes == 1 ? " takes" : "s take", hours);
     if (!options_given(options, OPTION_LIMIT))
         fprintf(stderr, "--limit 20 measures the 20 smallest, --where \"M<=1024 && K<=1024\" those; ");
     fprintf(stderr, "Ctrl-C ends a run, and --resume goes on with it\n");

@@ -42,9 +42,10 @@ int config_add_name(char **names, const char *name, struct error *err)
 {
     size_t count = 0;
     if (!name_valid(name))
-        return error_set(err, EXIT_CODE_DATA,
-                         "expected a family, a kernel set, or a path that ends in .so or .json, found \"%.60s\"",
-                         config_text_plain(name) ? name : "(control characters)");
+        return error_set(
+            err, EXIT_CODE_DATA,
+            "expected a family, a kernel set, or the path of a plugin (.so) or manifest (.json), found \"%.60s\"",
+            config_text_plain(name) ? name : "(control characters)");
     for (; names[count]; count++) {
         if (strcmp(names[count], name) == 0)
             return error_set(err, EXIT_CODE_DATA, "\"%.60s\" is there twice", name);

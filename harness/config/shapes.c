@@ -162,8 +162,8 @@ int shape_parse(const char *text, struct shape *out, struct error *err)
     bool good =
         sscanf(text, "%7lldx%7lldx%7lld%n", &m, &n, &k, &used) == 3 && (text[used] == '\0' || text[used] == ':');
     if (!good || m < 1 || n < 1 || k < 1 || m > CONFIG_MAX_SIZE || n > CONFIG_MAX_SIZE || k > CONFIG_MAX_SIZE)
-        return error_set(err, EXIT_CODE_DATA, "expected MxNxK, each from 1 to %d, found \"%.60s\"", CONFIG_MAX_SIZE,
-                         config_text_plain(text) ? text : "(control characters)");
+        return error_set(err, EXIT_CODE_DATA, "expected MxNxK, as in 64x96x128, each from 1 to %d, found \"%.60s\"",
+                         CONFIG_MAX_SIZE, config_text_plain(text) ? text : "(control characters)");
     *out = (struct shape){.m = m, .n = n, .k = k};
     return text[used] == '\0' ? 0 : settle_args(text + used + 1, out, err);
 }

@@ -23,7 +23,7 @@ expect_text "$work/err" '^cudal2-bench: bad.json: 6 faults, .*cudal2-bench init'
 echo '{"shapes": ["4x4"]}' >one.json
 run --config one.json
 expect_code 65 "one fault"
-[ "$(cat "$work/err")" = 'cudal2-bench: one.json: $.shapes[0]: expected MxNxK, each from 1 to 1048576, found "4x4"' ]
+[ "$(cat "$work/err")" = 'cudal2-bench: one.json: $.shapes[0]: expected MxNxK, as in 64x96x128, each from 1 to 1048576, found "4x4"' ]
 verdict $? "is the error itself" "$(cat "$work/err")"
 
 # --- init ---

@@ -26,6 +26,16 @@ static void near_misses(void **state)
     assert_string_equal(near("cublaslt-hueristics"), "cublaslt-heuristic");
     assert_string_equal(near("cublaslt_autotunning"), "cublaslt-autotuning");
     assert_string_equal(near("rn"), "run");
+    assert_string_equal(near("heuristic"), "cublaslt-heuristic"); /* a part of one */
+}
+
+/* A key of one letter is near every short word, and meant where only its case is wrong. */
+static void the_other_case_is_meant(void **state)
+{
+    static const char *const sizes[] = {"m", "n", "k", "label"};
+    (void)state;
+    assert_string_equal(nearest_name("N", sizes, 4), "n");
+    assert_null(nearest_name("x", sizes, 4));
 }
 
 static void nothing_near(void **state)
@@ -45,6 +55,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_misses),
+        cmocka_unit_test(the_other_case_is_meant),
         cmocka_unit_test(nothing_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,6 +130,12 @@ static void misspelt_names_name_their_place(void **state)
            "c.json: $.candidates[1]: there is no family, kernel or plugin \"othr\" (did you mean other?)");
     refuse("\"candidates\":[\"xyzzy\"]", "", EXIT_CODE_DATA,
            "c.json: $.candidates[0]: there is no family, kernel or plugin \"xyzzy\" (see cudal2-bench list)");
+    refuse("\"candidates\":[\"cudal2\",\"gemm.cu\"]", "", EXIT_CODE_DATA,
+           "c.json: $.candidates[1]: \"gemm.cu\": expected a manifest (.json) that names it as its source "
+           "(docs/any-kernel.md)");
+    refuse("", "--candidate gemm.cubin", EXIT_CODE_USAGE,
+           "--candidate: \"gemm.cubin\": expected a manifest (.json) that names it as its source "
+           "(docs/any-kernel.md)");
     refuse("", "--baselines cublas,openblass", EXIT_CODE_USAGE,
            "--baselines: there is no family or plugin \"openblass\" (did you mean openblas?)");
     refuse("", "--candidate cudla2", EXIT_CODE_USAGE,

@@ -357,8 +357,9 @@ static void test_apply_refusals(void **state)
     refuse_apply("-c c --candidate cudal2", "", "--candidate: \"cudal2\" is there twice");
     refuse_apply("-c c --candidate cublas", "", "c with these options: $.candidates[1]: \"cublas\" is also a baseline");
     refuse_apply("-c c --baselines a,a", "", "--baselines: \"a\" is there twice");
-    refuse_apply("-c c --baselines a,,b", "",
-                 "--baselines: expected a family, a kernel set, or a path that ends in .so or .json, found \"\"");
+    refuse_apply(
+        "-c c --baselines a,,b", "",
+        "--baselines: expected a family, a kernel set, or the path of a plugin (.so) or manifest (.json), found \"\"");
     refuse_apply("-c c --rate 1e7", "", "--rate: expected 1/60 to 1000000 launches a second, found 1e+07");
     refuse_apply("-c c --rate 0.001", "", "--rate: expected 1/60 to 1000000 launches a second, found 0.001");
     refuse_apply("-c c --aa=0123456789012345678901234567890123456789012345678901234567890123", "",

@@ -371,7 +371,7 @@ static void test_refuses_lists(void **state)
 {
     (void)state;
     refuse_with("\"dtype\":\"fp16\"", "c.json: $.dtype: expected one of f16, bf16, f32, native, found \"fp16\"");
-    refuse_with("\"accumulate\":\"f16\"", "c.json: $.accumulate: expected an array, found \"f16\"");
+    refuse_with("\"accumulate\":\"f16\"", "c.json: $.accumulate: expected an array, found \"f16\" (write [\"f16\"])");
     refuse_with("\"accumulate\":[]", "c.json: $.accumulate: expected an array of at least 1, found 0");
     refuse_with("\"layouts\":[\"nt\"]", "c.json: $.layouts[0]: expected one of nn, tn, found \"nt\"");
     refuse_with("\"layouts\":[\"nn\",\"nn\"]", "c.json: $.layouts[1]: \"nn\" is there twice");
@@ -380,11 +380,12 @@ static void test_refuses_lists(void **state)
     refuse_with("\"baselines\":[]", "c.json: $.baselines: expected an array of at least 1, found 0");
     refuse_with("\"baselines\":[\"a\",\"b\",\"a\"]", "c.json: $.baselines[2]: \"a\" is there twice");
     refuse_with("\"candidates\":[\"\"]", "c.json: $.candidates[0]: expected a non-empty string, found \"\"");
-    refuse_with("\"candidates\":[\"a b\"]", "c.json: $.candidates[0]: expected a family, a kernel set, or a path that "
-                                            "ends in .so or .json, found \"a b\"");
+    refuse_with("\"candidates\":[\"a b\"]",
+                "c.json: $.candidates[0]: expected a family, a kernel set, or the path of a "
+                "plugin (.so) or manifest (.json), found \"a b\"");
     refuse_with("\"candidates\":[\"x\\n.so\"]",
-                "c.json: $.candidates[0]: expected a family, a kernel set, or a path that "
-                "ends in .so or .json, found \"(control characters)\"");
+                "c.json: $.candidates[0]: expected a family, a kernel set, or the path of a "
+                "plugin (.so) or manifest (.json), found \"(control characters)\"");
     refuse_with("\"candidates\":[\"openblas\",\"cublas\"]", "c.json: $.candidates[1]: \"cublas\" is also a baseline");
     refuse_with("\"dtype\":\"f32\",\"accumulate\":[\"f32\",\"f16\"]",
                 "c.json: $.accumulate: f16 needs dtype f16 or native, this is f32");

@@ -66,8 +66,8 @@ static void test_smallest(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[100], message[160];
         snprintf(text, sizeof text, "{\"shapes\":[\"%s\"]}", bad[i]);
-        snprintf(message, sizeof message, "c.json: $.shapes[0]: expected MxNxK, each from 1 to 1048576, found \"%s\"",
-                 bad[i]);
+        snprintf(message, sizeof message,
+                 "c.json: $.shapes[0]: expected MxNxK, as in 64x96x128, each from 1 to 1048576, found \"%s\"", bad[i]);
         assert_refused(text, message);
     }
 }

@@ -133,7 +133,8 @@ static void other_types_are_refused(void **state)
         {"{\"gap\":1}", "[]", "j: line 2: $.config.server: expected an object, found an array"},
         {"{\"choice\":\"race\"}", "null", "j: line 2: $.config.tune: expected an object, found null"},
         {"\"/x/torch\"", "7", "j: line 2: $.config.baselines[1]: expected a string, found 7"},
-        {"[\"mine\"]", "\"mine\"", "j: line 2: $.config.candidates: expected an array, found \"mine\""},
+        {"[\"mine\"]", "\"mine\"",
+         "j: line 2: $.config.candidates: expected an array, found \"mine\" (write [\"mine\"])"},
     };
     static const char *const envs[][3] = {
         {env_text, "\"x\"", "j: line 2: $: expected an object, found \"x\""},
