@@ -11,6 +11,7 @@
 #include "base/plain.h"
 #include "base/width.h"
 #include "base/tree.h"
+#include "contender/module_set.h"
 
 void findings_open(struct findings *f)
 {
@@ -136,8 +137,9 @@ int findings_outcome(const struct findings *f, struct error *err)
         return error_set(err, EXIT_CODE_VERIFICATION, "verify: %zu failed, %zu passed; the first: %s", f->failed,
                          f->passed, f->first);
     if (f->passed == 0)
-        return error_set(err, EXIT_CODE_INCOMPARABLE, "verify: nothing could be checked%s%s",
-                         f->first[0] == '\0' ? "" : "; the first: ", f->first);
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "verify: nothing could be checked%s%s%s",
+                         f->first[0] == '\0' ? "" : "; the first: ", f->first,
+                         strstr(f->first, MODULE_NEEDS_CUDA) ? " (verify --compile-only needs none)" : "");
     if (f->unchecked[0] != '\0')
         return error_set(err, EXIT_CODE_INCOMPARABLE, "verify: %.700s", f->unchecked);
     if (f->unfinished[0] != '\0')

@@ -208,6 +208,8 @@ static int read_rules(struct json_at at, struct manifest_rule *rules, size_t *n,
     for (int i = 0; i < count; i++) {
         struct json_at element = json_element(at, i);
         struct manifest_rule *rule = &rules[(*n)++];
+        if (!cJSON_IsObject(element.node))
+            return json_expected(element, err, "{\"rule\": EXPRESSION, \"why\": TEXT}");
         if (json_only_keys(element, keys, err) != 0 ||
             manifest_read_expr(json_member(element, "rule"), &rule->rule, err) != 0 ||
             json_read_string(json_member(element, "why"), &why, err) != 0)

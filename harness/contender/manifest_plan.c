@@ -120,28 +120,36 @@ static int check_rules(const struct manifest *m, const struct manifest_rule *rul
     return CUDAL2_OK;
 }
 
-/* One number of the launch, within [low, high]. */
+/* What a number of the launch may be, and where it stands in the manifest. */
+struct limits {
+    const char *key;
+    int index; /* -1: the key has one number */
+    int64_t low, high;
+};
+
 static int number(const struct manifest *m, const struct expr *e, const struct expr_scope *scope,
-                  const int64_t range[2], int64_t *out, char *why)
+                  const struct limits *limits, int64_t *out, char *why)
 {
+    char index[16] = "";
     struct error err;
     char text[160];
     if (expr_eval(e, scope, out, &err) != 0)
         return say(why, CUDAL2_LIBRARY_ERROR, m, err.text);
-    if (*out >= range[0] && *out <= range[1])
+    if (*out >= limits->low && *out <= limits->high)
         return CUDAL2_OK;
-    snprintf(text, sizeof text, "\"%.60s\" is %lld, outside %lld..%lld", expr_text(e), (long long)*out,
-             (long long)range[0], (long long)range[1]);
+    if (limits->index >= 0)
+        snprintf(index, sizeof index, "[%d]", limits->index);
+    snprintf(text, sizeof text, "%s%s: \"%.60s\" is %lld, expected %lld to %lld", limits->key, index, expr_text(e),
+             (long long)*out, (long long)limits->low, (long long)limits->high);
     return say(why, CUDAL2_LIBRARY_ERROR, m, text);
 }
 
 static int three(const struct manifest *m, struct expr *const e[3], const struct expr_scope *scope,
-                 const int64_t high[3], unsigned out[3], char *why)
+                 const struct limits limits[3], unsigned out[3], char *why)
 {
     for (int i = 0; i < 3; i++) {
-        const int64_t range[2] = {1, high[i]};
         int64_t value;
-        int status = number(m, e[i], scope, range, &value, why);
+        int status = number(m, e[i], scope, &limits[i], &value, why);
         if (status != CUDAL2_OK)
             return status;
         out[i] = (unsigned)value;
@@ -167,24 +175,27 @@ static int check_geometry(const struct manifest *m, const struct manifest_plan *
 
 static int compute(const struct manifest *m, const struct expr_scope *scope, struct manifest_plan *p, char *why)
 {
-    static const int64_t grid_high[3] = {INT32_MAX, 65535, 65535}, block_high[3] = {1024, 1024, 64},
-                         cluster_high[3] = {16, 16, 16};
-    static const int64_t shared_range[2] = {0, MAX_SHARED}, bytes_range[2] = {0, INT64_MAX},
-                         any_range[2] = {INT64_MIN, INT64_MAX};
+    static const struct limits grid[3] = {{"grid", 0, 1, INT32_MAX}, {"grid", 1, 1, 65535}, {"grid", 2, 1, 65535}};
+    static const struct limits block[3] = {{"block", 0, 1, 1024}, {"block", 1, 1, 1024}, {"block", 2, 1, 64}};
+    static const struct limits clusters[3] = {{"cluster", 0, 1, 16}, {"cluster", 1, 1, 16}, {"cluster", 2, 1, 16}};
+    static const struct limits shared_limits = {"shared_bytes", -1, 0, MAX_SHARED},
+                               workspace_limits = {"workspace_bytes", -1, 0, INT64_MAX},
+                               cleared_limits = {"memset_workspace_bytes", -1, 0, INT64_MAX},
+                               early_limits = {"early", -1, INT64_MIN, INT64_MAX};
     int64_t shared = 0, workspace = 0, cleared = 0, early = 0;
-    int status = three(m, m->grid, scope, grid_high, p->grid, why);
+    int status = three(m, m->grid, scope, grid, p->grid, why);
     if (status == CUDAL2_OK)
-        status = three(m, m->block, scope, block_high, p->block, why);
+        status = three(m, m->block, scope, block, p->block, why);
     if (status == CUDAL2_OK)
-        status = three(m, m->cluster, scope, cluster_high, p->cluster, why);
+        status = three(m, m->cluster, scope, clusters, p->cluster, why);
     if (status == CUDAL2_OK)
-        status = number(m, m->shared_bytes, scope, shared_range, &shared, why);
+        status = number(m, m->shared_bytes, scope, &shared_limits, &shared, why);
     if (status == CUDAL2_OK)
-        status = number(m, m->workspace_bytes, scope, bytes_range, &workspace, why);
+        status = number(m, m->workspace_bytes, scope, &workspace_limits, &workspace, why);
     if (status == CUDAL2_OK)
-        status = number(m, m->memset_bytes, scope, bytes_range, &cleared, why);
+        status = number(m, m->memset_bytes, scope, &cleared_limits, &cleared, why);
     if (status == CUDAL2_OK)
-        status = number(m, m->early, scope, any_range, &early, why);
+        status = number(m, m->early, scope, &early_limits, &early, why);
     p->shared_bytes = (unsigned)shared;
     p->workspace_bytes = (uint64_t)workspace;
     p->memset_bytes = (uint64_t)cleared;

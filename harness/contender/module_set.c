@@ -50,7 +50,10 @@ static int add_kernel(struct module_set *set, const char *path, size_t *index, s
         return err->code;
     *index = set->n_kernels;
     set->kernels[set->n_kernels++] = m;
-    return hash_sources(set, m, set->source_hashes[*index], err);
+    if (hash_sources(set, m, set->source_hashes[*index], err) == 0)
+        return 0;
+    struct error inner = *err;
+    return error_set(err, inner.code, "%s: $.source: %.700s", path, inner.text);
 }
 
 /* A kernel named in a set: beside the set, one directory up (sets/ lies among the kernels), or in the kernel directory.
@@ -402,7 +405,7 @@ static void declare(const struct module_set *set, enum cudal2_layout layout, str
         usable = usable || runs_on(m, &set->device->info);
     }
     if (!(set->device->info.device_bit & CUDAL2_ON_CUDA))
-        snprintf(out->reason, sizeof out->reason, "kernel modules need a CUDA device");
+        snprintf(out->reason, sizeof out->reason, MODULE_NEEDS_CUDA);
     else if (!known)
         snprintf(out->reason, sizeof out->reason, "no kernel of the set knows layout %s", layout_names[layout]);
     else if (!usable)

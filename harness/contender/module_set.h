@@ -39,6 +39,9 @@ struct loaded_module {
 
 /* One layout of a set, the origin of its contender. */
 struct set_face {
+    /* The reason of a kernel module on another device. */
+#define MODULE_NEEDS_CUDA "kernel modules need a CUDA device"
+
     struct module_set *set;
     enum cudal2_layout layout;
     char name[CONTENDER_NAME_MAX];

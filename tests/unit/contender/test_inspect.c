@@ -174,7 +174,7 @@ static void launches_beyond_a_limit(void **state)
     (void)state;
     l.block = "2048";
     write_kernel(SOURCE("", FITS), &l);
-    expect_all(90, VERDICT_WRONG_LAUNCH, "\"2048\" is 2048, outside 1..1024, at 64x64x64");
+    expect_all(90, VERDICT_WRONG_LAUNCH, "block[0]: \"2048\" is 2048, expected 1 to 1024, at 64x64x64");
     l.block = "256";
     write_kernel(SOURCE("__launch_bounds__(128)", FITS), &l);
     expect_all(90, VERDICT_OVER_LIMIT, "256 threads in a block, and the kernel was compiled for 128 at most");

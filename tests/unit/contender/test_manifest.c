@@ -168,11 +168,11 @@ static void assert_broken_plan(const char *from, const char *to, const char *say
 static void impossible_launches_are_errors(void **state)
 {
     (void)state;
-    assert_broken_plan("ceildiv(M,BM)*SPLIT", "M - 1000", "outside 1..");
+    assert_broken_plan("ceildiv(M,BM)*SPLIT", "M - 1000", "demo: grid[0]: \"M - 1000\" is 0, expected 1 to 2147483647");
     assert_broken_plan("ceildiv(M,BM)*SPLIT", "3", "not a multiple of the cluster");
-    assert_broken_plan("\"ceildiv(N,BN)\"", "\"M*N\"", "outside 1..65535");
+    assert_broken_plan("\"ceildiv(N,BN)\"", "\"M*N\"", "grid[1]: \"M*N\" is 130000, expected 1 to 65535");
     assert_broken_plan("\"128\",\"1\",\"1\"", "\"1024\",\"2\",\"1\"", "1024 threads");
-    assert_broken_plan("\"TWICE*2\"", "\"1000000\"", "outside 0..");
+    assert_broken_plan("\"TWICE*2\"", "\"1000000\"", "shared_bytes: \"1000000\" is 1000000, expected 0 to 233472");
     assert_broken_plan("\"16\",", "\"M*N*100\",", "clears more");
     assert_broken_plan("M*N*SPLIT*4", "M*N*4000000000000000000", "64 bits");
     assert_broken_plan("BM*BN <= 2048", "BM/(SPLIT-2) == 1", "division by zero");
@@ -198,6 +198,9 @@ static void bad_manifests_name_the_place(void **state)
     assert_refused("\"TILE\":\"BM*BN\"", "\"TILE\":\"TWICE\"", "unknown name TWICE");
     assert_refused("BM*BN <= 2048", "BM*XX <= 2048", "$.constraints");
     assert_refused("BM*BN <= 2048", "BM**2", "expected a value");
+    assert_refused("{\"rule\":\"BM*BN <= 2048\",\"why\":\"registers\"}", "\"BM*BN <= 2048\"",
+                   "$.constraints[0]: expected {\"rule\": EXPRESSION, \"why\": TEXT}, found \"BM*BN <= 2048\"");
+    assert_refused("[\"tn\"]", "\"tn\"", "$.layouts: expected an array, found \"tn\" (write [\"tn\"])");
     assert_refused("\"why\":\"registers\"", "\"reason\":\"x\"", "reason");
     assert_refused("\"ceildiv(N,BN)\",1]", "\"1\"]", "$.grid");
     assert_refused("\"box\":[\"64\",\"BN\"]", "\"box\":[\"64\"]",
