@@ -44,21 +44,34 @@ static void add_entry(struct text *out, const char *left, const char *help)
     add_wrapped(out, help, HELP_COLUMN);
 }
 
-/* Rows of one section stand together in the table. */
+static void add_option(struct text *out, enum option_id id, enum command command)
+{
+    char left[120];
+    struct option_info option = option_table[id];
+    option.argument = option_argument(id, command);
+    option_form(&option, left, sizeof left);
+    add_entry(out, left, option_help(id, command));
+}
+
+static bool is_of_section(int id, enum command command, const char *section)
+{
+    return applies(&option_table[id], command) && strcmp(option_table[id].section, section) == 0;
+}
+
+/* Each section once, where its first row stands, with all of its rows. */
 static void add_options(struct text *out, enum command command)
 {
-    const char *section = "";
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        char left[120];
-        struct option_info option = option_table[i];
-        if (!applies(&option, command))
+    for (int first = 0; first < OPTION_COUNT; first++) {
+        const char *section = option_table[first].section;
+        bool seen = !applies(&option_table[first], command);
+        for (int i = 0; i < first && !seen; i++)
+            seen = is_of_section(i, command, section);
+        if (seen)
             continue;
-        if (strcmp(section, option.section) != 0)
-            text_add(out, "\n%s:\n", option.section);
-        section = option.section;
-        option.argument = option_argument((enum option_id)i, command);
-        option_form(&option, left, sizeof left);
-        add_entry(out, left, option_help((enum option_id)i, command));
+        text_add(out, "\n%s:\n", section);
+        for (int i = first; i < OPTION_COUNT; i++)
+            if (is_of_section(i, command, section))
+                add_option(out, (enum option_id)i, command);
     }
 }
 

@@ -69,23 +69,33 @@ static void add_users(struct text *out, const struct option_info *option)
     text_add(out, ")");
 }
 
+static void add_option(struct text *out, const struct option_info *option)
+{
+    char form[120];
+    option_form(option, form, sizeof form);
+    text_add(out, ".TP\n.B \"");
+    add_roff(out, form + strspn(form, " "));
+    text_add(out, "\"\n");
+    add_roff(out, option->help);
+    add_users(out, option);
+    text_add(out, ".\n");
+}
+
+/* Each section once, where its first row stands, with all of its rows. */
 static void add_options(struct text *out)
 {
-    const char *section = "";
     text_add(out, ".SH OPTIONS\n");
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const struct option_info *option = &option_table[i];
-        char form[120];
-        option_form(option, form, sizeof form);
-        if (strcmp(section, option->section) != 0)
-            text_add(out, ".SS %s\n", option->section);
-        section = option->section;
-        text_add(out, ".TP\n.B \"");
-        add_roff(out, form + strspn(form, " "));
-        text_add(out, "\"\n");
-        add_roff(out, option->help);
-        add_users(out, option);
-        text_add(out, ".\n");
+    for (int first = 0; first < OPTION_COUNT; first++) {
+        const char *section = option_table[first].section;
+        bool seen = false;
+        for (int i = 0; i < first && !seen; i++)
+            seen = strcmp(option_table[i].section, section) == 0;
+        if (seen)
+            continue;
+        text_add(out, ".SS %s\n", section);
+        for (int i = first; i < OPTION_COUNT; i++)
+            if (strcmp(option_table[i].section, section) == 0)
+                add_option(out, &option_table[i]);
     }
 }
 

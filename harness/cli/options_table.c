@@ -109,7 +109,7 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_AA] = {"aa", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_NONE, ON(RUN), "CONTENDER", NULL, AT(aa), MEASUREMENT,
                    "also race a second copy of a contender, to measure the false-alarm rate"},
     [OPTION_NO_VERIFY] = {"no-verify", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(no_verify),
-                          MEASUREMENT, "do not check the results of the contenders (the record says so)"},
+                          VERIFICATION, "do not check the results of the contenders (the record says so)"},
     [OPTION_VERIFY_AGAIN] = {"verify-again", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL,
                              AT(verify_again), VERIFICATION,
                              "verify what passed before on this GPU, driver, libraries and kernels too"},

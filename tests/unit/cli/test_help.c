@@ -42,6 +42,38 @@ static void asked(const char *line, struct text *out)
     assert_false(out->failed);
 }
 
+static size_t times(const char *in, const char *wanted)
+{
+    size_t n = 0;
+    for (const char *at = in; (at = strstr(at, wanted)) != NULL; at += strlen(wanted))
+        n++;
+    return n;
+}
+
+/* Of every command and of the man page: each heading stands once, whatever the order of the table. */
+static void test_sections_stand_once(void **state)
+{
+    static const char *const lines[] = {"--help",        "run --help",   "tune --help",
+                                        "verify --help", "serve --help", "help --man"};
+    (void)state;
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
+        struct text out = {0};
+        asked(lines[l], &out);
+        for (int i = 0; i < OPTION_COUNT; i++) {
+            char heading[80];
+            snprintf(heading, sizeof heading, strstr(lines[l], "man") ? ".SS %s\n" : "\n%s:\n",
+                     option_table[i].section);
+            assert_in_range(times(out.bytes, heading), strstr(lines[l], "man") ? 1 : 0, 1);
+        }
+        for (int i = 0; i < OPTION_COUNT; i++) {
+            char name[80];
+            snprintf(name, sizeof name, "--%s", option_table[i].name);
+            assert_true(!(option_table[i].commands & (1u << COMMAND_RUN)) || l > 1 || strstr(out.bytes, name));
+        }
+        text_free(&out);
+    }
+}
+
 static void assert_has(const struct text *t, const char *wanted)
 {
     if (!strstr(t->bytes, wanted))
@@ -287,10 +319,15 @@ static void test_zsh_completes_operands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_is_sound),         cmocka_unit_test(test_help_fits_a_terminal),
-        cmocka_unit_test(test_help_names_everything),  cmocka_unit_test(test_man_is_roff),
-        cmocka_unit_test(test_bash_completion),        cmocka_unit_test(test_zsh_completion),
-        cmocka_unit_test(test_zsh_completes_operands), cmocka_unit_test(test_bash_completes_kernels),
+        cmocka_unit_test(test_table_is_sound),
+        cmocka_unit_test(test_sections_stand_once),
+        cmocka_unit_test(test_help_fits_a_terminal),
+        cmocka_unit_test(test_help_names_everything),
+        cmocka_unit_test(test_man_is_roff),
+        cmocka_unit_test(test_bash_completion),
+        cmocka_unit_test(test_zsh_completion),
+        cmocka_unit_test(test_zsh_completes_operands),
+        cmocka_unit_test(test_bash_completes_kernels),
         cmocka_unit_test(test_help_is_of_its_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
