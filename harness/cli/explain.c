@@ -134,7 +134,7 @@ void explain_add(struct text *out, const struct result *result, const struct exp
         plain_add(out, names->kernels);
         text_add(out, "/skeleton.json\n");
     } else {
-        text_add(out, "skeleton\n");
+        text_add(out, "skeleton --shape 200x136x264\n"); /* all its shapes take minutes on a CPU */
     }
     text_add(out, INDENT "  then a kernel of your own: docs/faq.md, \"A first kernel\"\n");
 }

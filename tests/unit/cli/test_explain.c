@@ -57,7 +57,7 @@ static void test_of_a_cpu(void **state)
               "shapes, faster on 1)\n");
     must_hold(text, "next:     bin/cudal2-bench report r.json --format html --output page\n");
     must_hold(text, "bin/cudal2-bench doctor\n");
-    must_hold(text, "verify skeleton\n");
+    must_hold(text, "verify skeleton --shape 200x136x264\n");
     assert_null(strstr(text, "example"));
     free(text);
 }
