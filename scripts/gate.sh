@@ -15,6 +15,7 @@ device=cuda
 bench=$root/build/cudal2-bench
 base_kernels=
 usage() {
+    [ $# -eq 0 ] || echo "gate.sh: $1" >&2
     echo "usage: gate.sh -b KERNELS [-c CONFIG] [-o DIR] [-d DEVICE] [-p PROGRAM] [-- COMPARE_OPTION...]" >&2
     exit 64
 }
@@ -29,7 +30,8 @@ while getopts b:c:o:d:p: flag; do
     esac
 done
 shift $((OPTIND - 1))
-[ -d "$base_kernels" ] || usage
+[ -n "$base_kernels" ] || usage "-b names the kernels/ directory of the checkout to compare with"
+[ -d "$base_kernels" ] || usage "-b $base_kernels: no such directory"
 mkdir -p "$out" || exit 73
 rm -f "$out"/compare.{txt,md,json,xml} # of an earlier job: nobody shall read them as this one's
 

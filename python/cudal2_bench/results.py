@@ -11,6 +11,8 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
+from .errors import Unavailable
+
 if TYPE_CHECKING:
     import pandas
 
@@ -106,8 +108,11 @@ class Result:
                            "median_ns": timing.median_ns, "mean_ns": timing.mean_ns, "p95_ns": timing.p95_ns}
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """rows() as a table; needs pandas."""
-        import pandas
+        """rows() as a table; Unavailable says how to get pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise Unavailable("no table without pandas (%s): pip install pandas" % error) from None
 
         return pandas.DataFrame(list(self.rows()))
 

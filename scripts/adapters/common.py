@@ -71,14 +71,17 @@ def find_nvcc(tool):
 def load(tool, spec):
     """"KERNEL.py:function" -> the module and the function."""
     path, _, name = spec.rpartition(":")
-    if not path or not os.path.isfile(path):
-        fail(tool, f'"{spec}": expected KERNEL.py:function, and the file there')
+    if not path:
+        fail(tool, f'"{spec}": expected KERNEL.py:function')
+    if not os.path.isfile(path):
+        fail(tool, f'{path}: no such file (expected KERNEL.py:function)')
     found = importlib.util.spec_from_file_location(Path(path).stem, path)
     module = importlib.util.module_from_spec(found)
     sys.path.insert(0, str(Path(path).resolve().parent))
     found.loader.exec_module(module)
     if not hasattr(module, name):
-        fail(tool, f'{path} has no "{name}"')
+        has = [n for n, value in vars(module).items() if callable(value) and getattr(value, "__module__", None) == module.__name__]
+        fail(tool, f'{path} has no "{name}"; it has {", ".join(has) or "no functions"}')
     return module, getattr(module, name)
 
 

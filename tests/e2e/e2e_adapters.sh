@@ -54,7 +54,9 @@ if has triton; then
     expect_text triton-scratch/triton-scratch-nn-0.json '"workspace": "0"' "scratch is in the workspace"
     adapter triton.py "$top/examples/triton/matmul.py:none"
     expect_code 1 "a function that is not there"
-    expect_text "$work/err" '^triton: .*matmul.py has no "none"$' "is named"
+    expect_text "$work/err" '^triton: .*matmul.py has no "none"; it has .*matmul' "is named, and which are there"
+    adapter triton.py "$top/examples/triton/none.py:matmul"
+    expect_text "$work/err" '^triton: .*/none.py: no such file' "a file that is not there is another fault"
 fi
 
 # --- the CuTe DSL, cuTile ---

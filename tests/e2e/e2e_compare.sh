@@ -109,6 +109,12 @@ gate() { # gate DIR PLUGIN: of NEW
         -- --delta 50 >"$work/out" 2>"$work/err" </dev/null
     code=$?
 }
+gate_usage() { timeout -k 5 20 "$(dirname "$0")/../../scripts/gate.sh" "$@" >"$work/out" 2>"$work/err" </dev/null; code=$?; }
+gate_usage -c "$work/c.json"
+expect_code 64 "gate.sh: without the kernels of BASE"
+expect_text "$work/err" '^gate.sh: -b names the kernels/ directory' "says what is missing"
+gate_usage -b "$work/none"
+expect_text "$work/err" "^gate.sh: -b $work/none: no such directory" "and which directory is not there"
 gate gate steady
 expect_code 0 "gate.sh: no alarm"
 gate gate steady_slow

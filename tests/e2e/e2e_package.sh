@@ -64,7 +64,7 @@ try:
     import pandas
     assert len(result.to_pandas()) == len(rows)
 except ImportError:
-    print("skip: to_pandas (no pandas)")
+    raises(cb.Unavailable, 69, "pip install pandas", result.to_pandas)
 END
     PYTHONPATH=$top/python CUDAL2_BENCH=$bench "$python" "$work/module.py" "$top" "$version" "$work" >"$work/out" 2>"$work/err"
     verdict $? "the Python module runs, reads and raises" "$(tail -1 "$work/err")"
