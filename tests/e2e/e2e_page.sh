@@ -110,7 +110,7 @@ sed 's/"f32"/"f16"/g; s/f16-f32/f16-f16/g; s/0\.02,/0.03,/' "$work/wide.json" >"
 run report "$work/wide.json" "$work/wide16.json" --format html --output "$work/both"
 expect_code 0 "a page of two accumulate types is made"
 show "$work/both/report.html" 1280
-unconverged="Not converged: 1 of 3 cells stopped, at the limit of time or blocks or as hopeless, before their intervals were as narrow as asked for"
+unconverged="Not converged: 1 of 3 cells stopped before their intervals were as narrow as asked for"
 elsewhere="Cells that are not selected have warnings of their own"
 said warnings "$unconverged|$elsewhere: offline, f16 accumulated in f16 (1)"
 said details "64×64×64: widest ±2.00%, a over b|offline, f16 accumulated in f16: $unconverged"
@@ -129,7 +129,7 @@ show "$work/noise/report.html" 1280
 said headline "torch.matmul|+10.0%|+5.0%|2/3|–|+30.0%|+5.0%|2/3|–"
 said noise "No mean, and the rest is a hint at best: 1 of 3 shapes reached the wanted precision."
 said line 0
-said warnings "No mean, and the rest is a hint at best: 1 of 3 shapes reached the wanted precision|Not converged: 2 of 3 cells stopped, at the limit of time or blocks or as hopeless, before all their intervals were within the ±0.5% asked for"
+said warnings "No mean, and the rest is a hint at best: 1 of 3 shapes reached the wanted precision|Not converged: 2 of 3 cells stopped before all their intervals were within the ±0.5% asked for"
 said tiles "+10.0%trimmed+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f32. No mean: 1 of 3 shapes reached the wanted precision.|2/3shapes won; 1 clearly, 0 clearly lost|1/3shapes reached the ±0.5% asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
 
 # --- two baselines: the lead over the strongest of them is told as well ---
@@ -180,7 +180,7 @@ expect_code 65 "two drivers in one result are refused"
 run report "$work/warn.json" --mixed --format html --output "$work/warn"
 expect_code 0 "and accepted with --mixed"
 show "$work/warn/report.html" 1280
-said warnings "Failed verification: 1 result|Not measured: 1 cell|Left out: 1 contender that could not run on every shape|Throttled: thermal or hardware slowdown in 1 cell; those blocks are dropped|Not converged: 1 of 4 cells stopped, at the limit of time or blocks or as hopeless, before their intervals were as narrow as asked for|Launched early: in 1 of 5 cells a contender's launches are made so that one may begin while the one ahead still runs. Those of device-row did: that is a claim of throughput, not of a launch alone|A/A: more intervals of a copy over its original exclude 0 than chance explains|The run is not complete: 1 cell not measured yet|Results of the contenders were not verified (--no-verify)|The program was built from a tree with uncommitted changes|Different devices or drivers in one report"
+said warnings "Failed verification: 1 result|Not measured: 1 cell|Left out: 1 contender that could not run on every shape|Throttled: thermal or hardware slowdown in 1 cell; those blocks are dropped|Not converged: 1 of 4 cells stopped before their intervals were as narrow as asked for|Launched early: in 1 of 5 cells a contender's launches are made so that one may begin while the one ahead still runs. Those of device-row did: that is a claim of throughput, not of a launch alone|A/A: more intervals of a copy over its original exclude 0 than chance explains|The run is not complete: 1 cell not measured yet|Results of the contenders were not verified (--no-verify)|The program was built from a tree with uncommitted changes|Different devices or drivers in one report"
 said details "512×64×64: bad-nn wrong_result: off by one|1024×64×64: skipped: no memory|cublas-nn: unavailable: not here (1 cell)|256×64×64: 8 of 64 blocks dropped|128×64×64: widest ±3.45%, a over b|cudal2-nn: 1 cell|device-row time: 6 of 20; standard deviation 2.00%|offline/f16-f32-8x8x8|abc-dirty|Test GPU, driver 1|Test GPU, driver 2"
 
 # --- a comparison ---

@@ -92,7 +92,7 @@ function addPrecision({ add }, group, cells) {
   add(`Throttled: thermal or hardware slowdown in ${plural(slow.length, "cell")}; those blocks are dropped`, slow.map((cell) => `${cell.shape}: ${cell.d} of ${cell.b} blocks dropped`));
   const wide = cells.filter((cell) => cell.p.length && !cell.c);
   const wanted = wantedOf(group);
-  add(`Not converged: ${wide.length} of ${plural(outcomeOf(group).measured, "cell")} stopped, at the limit of time or blocks or as hopeless, before ${wanted === "precision" ? "their intervals were as narrow as asked for" : `all their intervals were within the ${wanted} asked for`}`,
+  add(`Not converged: ${wide.length} of ${plural(outcomeOf(group).measured, "cell")} stopped before ${wanted === "precision" ? "their intervals were as narrow as asked for" : `all their intervals were within the ${wanted} asked for`}`,
     wide.sort((a, b) => b.w - a.w).map((cell) => `${cell.shape}: widest \u00b1${known(cell.w) ? (100 * cell.w).toFixed(2) : "?"}%, ${cell.wp ?? ""}`));
 }
 
