@@ -1,6 +1,7 @@
 """common.py: what the adapters share: the tool's own virtual environment, a kernel file's function, manifests
 and the kernel set that lists them. Standard library alone; read by scripts/adapters/*.py."""
 import argparse
+import ast
 import importlib.util
 import itertools
 import json
@@ -80,7 +81,7 @@ def load(tool, spec):
     sys.path.insert(0, str(Path(path).resolve().parent))
     found.loader.exec_module(module)
     if not hasattr(module, name):
-        has = [n for n, value in vars(module).items() if callable(value) and getattr(value, "__module__", None) == module.__name__]
+        has = [f.name for f in ast.parse(Path(path).read_text()).body if isinstance(f, ast.FunctionDef)]
         fail(tool, f'{path} has no "{name}"; it has {", ".join(has) or "no functions"}')
     return module, getattr(module, name)
 
