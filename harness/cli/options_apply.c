@@ -117,12 +117,22 @@ static void apply_plain(const struct options *o, struct config *config)
         config->invariance = true;
 }
 
+/* Whoever asks for joules and gets no word of them would wait in vain. */
+static int check_energy(const struct options *o, const struct config *config, struct error *err)
+{
+    if (!o->energy || (config->modes & (1u << MODE_OFFLINE)) != 0)
+        return 0;
+    return error_set(err, EXIT_CODE_USAGE, "--energy is measured in mode offline, and this run has none (--mode)");
+}
+
 static int apply_all(const struct options *o, struct config *config, struct error *err)
 {
     int code = 0;
     apply_plain(o, config);
     if (options_given(o, OPTION_RATE))
         code = apply_rate(o->rate_hz, config, err);
+    if (!code)
+        code = check_energy(o, config, err);
     if (!code && options_given(o, OPTION_EQUAL_BUDGET))
         code = apply_budget(o->equal_budget, config, err);
     if (!code && options_given(o, OPTION_AA))

@@ -360,6 +360,8 @@ static void test_apply_refusals(void **state)
     refuse_apply(
         "-c c --baselines a,,b", "",
         "--baselines: expected a family, a kernel set, or the path of a plugin (.so) or manifest (.json), found \"\"");
+    refuse_apply("-c c --mode server --energy", "",
+                 "--energy is measured in mode offline, and this run has none (--mode)");
     refuse_apply("-c c --rate 1e7", "", "--rate: expected 1/60 to 1000000 launches a second, found 1e+07");
     refuse_apply("-c c --rate 0.001", "", "--rate: expected 1/60 to 1000000 launches a second, found 0.001");
     refuse_apply("-c c --aa=0123456789012345678901234567890123456789012345678901234567890123", "",
