@@ -1,10 +1,13 @@
 """How long each way of choosing thinks about a held-out problem, on one core: seconds a problem.
 
     python -m kernel_policy.overhead --program ../build/cudal2-bench -o overhead.json
+    python -m kernel_policy.overhead --policy runs/fold-1-1/policy.pt -o thinking.json
 
 The tuner's model is timed as `tune --dry-run` ranks all legal lines, the others as compare.py runs them. A
 policy reads its prompt and gives each line of the pool its likelihood; weights do not matter for that, so
-they are untrained. Needs torch; equal_time.py reads what it writes."""
+they are untrained. They do where it writes lines word by word until so many differ: --policy times these of
+one that was trained, on problems that were held out from it. Needs torch; equal_time.py reads what the first
+command writes."""
 from __future__ import annotations
 
 import argparse
@@ -16,16 +19,20 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence, Set
 
 import torch
 
+from .env import RewardTerms
+from .model import sample
 from .records import Pool, load
 from .search import Neighbours, configurations, evolution_order, random_order
 from .split import is_target, split
 from .train import Recipe, Trainer, ordered
 
 LAYOUTS = 2
+WRITTEN = (1, 4, 16)
+ROUNDS = 16  # of so many lines each, at most: a policy that is sure repeats itself
 
 
 def seconds_of(choose: Callable[[Pool], Any], pools: Sequence[Pool]) -> float:
@@ -62,6 +69,46 @@ def policy_seconds(size: str, context: str, pools: Sequence[Pool]) -> float:
     return seconds_of(lambda pool: ordered(trainer.scores(pool)), pools[2:])
 
 
+def trained(path: Path) -> Trainer:
+    kept = torch.load(path, map_location="cpu", weights_only=True)
+    trainer = Trainer(Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"])}))
+    trainer.policy.adopt(kept["state"])
+    trainer.policy.eval()
+    return trainer
+
+
+def write_lines(trainer: Trainer, pool: Pool, count: int) -> Set[int]:
+    """Writes `count` lines, and again, until so many differ or the pool is out."""
+    prompt, choices = trainer.reader.prompt([pool]), trainer.reader.choices([pool])
+    found: Set[int] = set()
+    for _ in range(ROUNDS):
+        found.update(sample(trainer.policy, prompt, choices, count, trainer.generator)[1][0].tolist())
+        if len(found) >= min(count, len(pool.lines)):
+            break
+    return found
+
+
+def thinking(path: Path, count: int) -> Dict[str, Any]:
+    """Processor seconds of a problem: for the likelihood of its whole pool, and for lines one by one."""
+    torch.set_num_threads(1)
+    trainer = trained(path)
+    pools = [p for p in trainer.split.test if is_target(p)]
+    some: List[Pool] = pools[::max(1, len(pools) // count)]
+    for pool in some[:2]:
+        write_lines(trainer, pool, 1)
+    trainer.reader.forget()
+    found = {"whole pool": seconds_of(lambda pool: ordered(trainer.scores(pool)), some)}
+    lines: Dict[str, float] = {}
+    for wanted in WRITTEN:
+        trainer.reader.forget()
+        got: List[int] = []
+        found[str(wanted)] = seconds_of(lambda pool: got.append(len(write_lines(trainer, pool, wanted))), some)
+        lines[str(wanted)] = round(statistics.fmean(got), 1)
+    return {"policy": "%s, %s" % (trainer.recipe.size, trainer.recipe.context), "problems": len(some),
+            "pool": statistics.median(len(p.lines) for p in some), "lines": lines,
+            "seconds": {name: round(value, 6) for name, value in found.items()}}
+
+
 def measured(program: str, count: int) -> Dict[str, Any]:
     torch.set_num_threads(1)
     records = load()
@@ -82,9 +129,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="../build/cudal2-bench")
     parser.add_argument("--problems", type=int, default=25, help="that a policy is timed on; default: %(default)s")
+    parser.add_argument("--policy", type=Path, help="policy.pt of kernel_policy.train: times its lines, and nothing else")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
-    found = measured(options.program, options.problems)
+    found = thinking(options.policy, options.problems) if options.policy else measured(options.program, options.problems)
     options.output.write_text(json.dumps(found, indent=1) + "\n")
     print(json.dumps(found["seconds"]))
 

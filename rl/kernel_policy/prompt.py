@@ -95,6 +95,11 @@ class Reader:
                 source[row, at] = kind
         return Prompt(torch.tensor([t[0] for t in told]), torch.tensor([t[1] for t in told]), words, relations, source)
 
+    def forget(self) -> None:
+        """What was made is made again."""
+        self._told.clear()
+        self._pools.clear()
+
     def lines(self, pool: Pool) -> Tensor:
         """The pool's lines as tokens: lines x length."""
         if id(pool) not in self._pools:

@@ -57,6 +57,37 @@ def policy_counters():
                   "best of 4", "first, slower than the ranker's"), rows)
 
 
+FOLDS = {"first_against_ranker": "first, ranker's first", "four_against_rankers_32": "best of 4, ranker's best of 32",
+         "first_against_trees": "first, trees' first", "four_against_trees_32": "best of 4, trees' best of 32"}
+
+
+def policy_folds():
+    """A policy over shapes held out in turn, against the recorded ranker and against trees."""
+    found = learned("folds.json")
+    between = lambda mean, low, high: "%+.2f (%+.2f to %+.2f)" % (mean, low, high)
+    rows = [(words, between(d["mean"], d["low"], d["high"]), ", ".join("%+.2f" % v for v in d["folds"]),
+             "%+.2f to %+.2f" % (d["folds_low"], d["folds_high"]),
+             between(*(d["without_the_split"][k] for k in ("mean", "low", "high"))),
+             ", ".join("%+.2f" % v for v in found["of_seeds"][name]), "%d / %d" % (d["ahead"], d["behind"]))
+            for name, words in FOLDS.items() for d in [found["compared"][name]]]
+    return table(("slower, percent", "all shapes (95%)", "each fold", "95% by the folds' scatter", "without the 100 (95%)", "each seed",
+                  "shapes ahead / behind"), rows)
+
+
+def policy_folds_regret():
+    rows = [(words, *("%.2f / %.2f" % (of[b]["mean"], of[b]["median"]) for b in ("1", "4", "32")))
+            for words, of in learned("folds.json")["regret"].items()]
+    return table(("regret in percent, mean / median", "1", "4", "32"), rows)
+
+
+def policy_thinking():
+    found = learned("thinking.json")
+    rows = [("the likelihood of all lines of the pool", "%.0f" % (1e3 * found["seconds"]["whole pool"]))]
+    rows += [("%s different line%s, word by word" % (count, "s" if count != "1" else ""), "%.0f" % (1e3 * found["seconds"][count]))
+             for count in found["lines"]]
+    return table(("a trained policy (%s)" % found["policy"], "ms of a core"), rows)
+
+
 def by_gpu_seconds(price):
     data = learned("gpu-seconds.json")
     rows = [(name, "%.2f" % row["spent"], *("-" if cell is None else "%.2f (%.2f to %.2f)" % tuple(cell) for cell in row["regret"]))
