@@ -38,8 +38,22 @@ void isolation_watch(const struct plugin_isolation *trial, struct registry_reque
 
 /* ---- in the parent ---- */
 
-/* Keeps the last name that came; false at the end of the stream. */
-static bool take_names(int fd, char latest[CONTENDER_NAME_MAX])
+/* What the child told of plugins that it loads. One that is being loaded can write there too, so that a name is no
+ * proof. */
+struct told {
+    char latest[CONTENDER_NAME_MAX],
+        before[CONTENDER_NAME_MAX]; /* "" where none was being loaded; and the name ahead */
+};
+
+static void take_name(struct told *told, const char *name)
+{
+    if (told->latest[0])
+        snprintf(told->before, sizeof told->before, "%s", told->latest);
+    snprintf(told->latest, sizeof told->latest, "%.*s", CONTENDER_NAME_MAX - 1, name);
+}
+
+/* False at the end of the stream. */
+static bool take_names(int fd, struct told *told)
 {
     char bytes[4096];
     ssize_t n = read(fd, bytes, sizeof bytes - 1);
@@ -47,7 +61,7 @@ static bool take_names(int fd, char latest[CONTENDER_NAME_MAX])
         return n < 0 && errno == EINTR;
     bytes[n] = '\0';
     for (ssize_t at = 0; at < n; at += (ssize_t)strlen(bytes + at) + 1)
-        snprintf(latest, CONTENDER_NAME_MAX, "%.*s", CONTENDER_NAME_MAX - 1, bytes + at);
+        take_name(told, bytes + at);
     return true;
 }
 
@@ -58,7 +72,7 @@ struct ends {
 };
 
 /* Follows the child to its end, which comes by force when a plugin takes too long; true when it had to. */
-static bool follow(const struct plugin_isolation *trial, struct ends *from, pid_t pid, char latest[CONTENDER_NAME_MAX])
+static bool follow(const struct plugin_isolation *trial, struct ends *from, pid_t pid, struct told *told)
 {
     uint64_t deadline = 0;
     for (bool open = true; open;) {
@@ -69,8 +83,8 @@ static bool follow(const struct plugin_isolation *trial, struct ends *from, pid_
         relay_pass(&from->printed);
         relay_pass(&from->said);
         if (wait[0].revents) {
-            open = take_names(from->names, latest);
-            deadline = latest[0] ? clock_now_ns() + (uint64_t)(trial->seconds * 1e9) : 0;
+            open = take_names(from->names, told);
+            deadline = told->latest[0] ? clock_now_ns() + (uint64_t)(trial->seconds * 1e9) : 0;
         } else if (deadline && clock_now_ns() > deadline) {
             kill(pid, SIGKILL);
             return true;
@@ -90,6 +104,32 @@ static void refuse(struct plugin_isolation *trial, const char *plugin, int statu
     trial->refused[i].verdict = late ? VERDICT_HANG : death_verdict(&death, trial->reasons[i]);
     if (late)
         snprintf(trial->reasons[i], sizeof trial->reasons[i], "not over within %.0f s", trial->seconds);
+}
+
+static bool is_refused(const struct plugin_isolation *trial, const char *plugin)
+{
+    for (size_t i = 0; i < trial->n_refused; i++)
+        if (strcmp(trial->names[i], plugin) == 0)
+            return true;
+    return false;
+}
+
+/* Whose end it was. A name that was refused was not loaded: another plugin gave it, and may have given all of them.
+ * Then the one ahead of it is refused, and of the others nothing is held. */
+static int blame(struct plugin_isolation *trial, const struct told *told, int status, bool late, struct error *err)
+{
+    const char *plugin = told->latest;
+    if (++trial->children > ISOLATION_MAX_REFUSED)
+        return error_set(err, EXIT_CODE_UNAVAILABLE,
+                         "a plugin ends the listing again and again and names others, the last time %s: list them one "
+                         "at a time",
+                         plugin);
+    if (is_refused(trial, plugin)) {
+        trial->n_refused = 0;
+        plugin = told->before;
+    }
+    refuse(trial, plugin, status, late);
+    return 0;
 }
 
 static void close_all(const int fds[], size_t n)
@@ -123,10 +163,9 @@ static int open_ends(struct ends *from, int theirs[3], struct error *err)
 }
 
 /* In the parent, with the child's ends closed: its end, and whether that was by force. */
-static bool await(const struct plugin_isolation *trial, struct ends *from, pid_t pid, char latest[CONTENDER_NAME_MAX],
-                  int *status)
+static bool await(const struct plugin_isolation *trial, struct ends *from, pid_t pid, struct told *told, int *status)
 {
-    bool late = follow(trial, from, pid, latest);
+    bool late = follow(trial, from, pid, told);
     while (waitpid(pid, status, 0) < 0 && errno == EINTR)
         continue;
     return late;
@@ -137,7 +176,7 @@ static int try_once(struct plugin_isolation *trial, bool *child, bool *again, st
 {
     struct ends from = {.names = -1};
     int theirs[3] = {-1, -1, -1}, status = 0;
-    char latest[CONTENDER_NAME_MAX] = "";
+    struct told told = {0};
     pid_t parent = getpid(), pid = -1;
     *again = *child = false;
     int code = open_ends(&from, theirs, err);
@@ -149,16 +188,18 @@ static int try_once(struct plugin_isolation *trial, bool *child, bool *again, st
         return 0;
     }
     close_all(theirs, 3);
-    bool late = pid > 0 && await(trial, &from, pid, latest, &status);
+    bool late = pid > 0 && await(trial, &from, pid, &told, &status);
     close_all(&from.names, 1);
     relay_close(&from.printed);
     relay_close(&from.said);
     if (code)
         return code;
-    *again = latest[0] && trial->n_refused < ISOLATION_MAX_REFUSED;
-    if (*again)
-        refuse(trial, latest, status, late);
-    else if (WIFSIGNALED(status))
+    *again = told.latest[0] != '\0';
+    if (*again && (code = blame(trial, &told, status, late, err)) != 0)
+        *again = false;
+    if (*again || code)
+        return code;
+    if (WIFSIGNALED(status))
         return error_set(err, EXIT_CODE_UNAVAILABLE, "ended by signal %d (%s) while no plugin was loading",
                          WTERMSIG(status), strsignal(WTERMSIG(status)));
     return WEXITSTATUS(status);

@@ -13,9 +13,10 @@
 #define ISOLATION_MAX_REFUSED 64
 
 struct plugin_isolation {
-    double seconds; /* a plugin may take to load */
-    int pipe;       /* in the child: where the plugin's name goes */
-    int printed;    /* in the child: for stdout of the parent, which plugins do not have */
+    double seconds;  /* a plugin may take to load */
+    int pipe;        /* in the child: where the plugin's name goes */
+    int printed;     /* in the child: for stdout of the parent, which plugins do not have */
+    size_t children; /* that a plugin has ended */
     size_t n_refused;
     struct plugin_refusal refused[ISOLATION_MAX_REFUSED];
     char names[ISOLATION_MAX_REFUSED][CONTENDER_NAME_MAX], reasons[ISOLATION_MAX_REFUSED][DEATH_REASON_MAX];

@@ -70,6 +70,15 @@ for command in "run --config $work/says.json --device cpu --output $work/says" "
 done
 expect_no_text "$work/both" '^.*buffered until the end.*available' "list: nothing of the plugin's between its lines"
 
+# --- a plugin that ends the listing and names another one ---
+mkdir "$work/both.d"
+cp "$plugins/honest.so" "$work/both.d/openblas.so"
+run list --device cpu --plugins "$work/both.d" --candidate "$plugins/honest.so" --candidate "$plugins/bad_blames.so"
+expect_code 0 "list: with a plugin that blames another"
+expect_text "$work/out" '^bad_blames .*not available: while it was loaded: exited with code 0' "list: names who ended it"
+expect_no_text "$work/out" '^openblas.*while it was loaded' "list: and not who was named"
+expect_text "$work/out" '^honest-nn .*available$' "list: the others are there"
+
 # --- junit as Jenkins reads it ---
 run compare "$work/base$evil.json" "$work/new$evil.json" --delta 90 --format junit
 if command -v xmllint >/dev/null; then
