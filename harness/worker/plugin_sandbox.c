@@ -25,6 +25,7 @@ static void enter(void *context)
     c.caches = CONFINE_CACHES_NONE;
     for (int fd = PROTOCOL_FD; fd < CONFINE_LISTENER_FD; fd++)
         close(fd);
+    close_range(CONFINE_LISTENER_FD + 1, ~0u, 0); /* what the worker holds open of its own */
     stage_page_unmap(a->page);
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* its files of /proc are its own */
     stack_guard_top(NULL, 0);           /* nothing of the harness's is on its stack */
