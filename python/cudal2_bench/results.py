@@ -87,9 +87,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Result:
-    """A run."""
+    """A run. Its repr leaves out the cells, of which there may be a thousand."""
 
-    cells: Tuple[Cell, ...]
+    cells: Tuple[Cell, ...] = field(repr=False)
     complete: bool
     commit: str
     device: str

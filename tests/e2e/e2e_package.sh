@@ -56,6 +56,7 @@ def raises(kind, code, text, call):
         assert type(error) is kind and error.code == code and text in str(error), (type(error), error)
     else:
         raise AssertionError("no " + kind.__name__)
+assert len(repr(result)) < 400 and "honest" not in repr(result), repr(result)
 raises(cb.UsageError, 64, "--shape", lambda: cb.run(shapes=["0x1"]))
 raises(cb.DataError, 65, "/nowhere", lambda: cb.load("/nowhere"))
 raises(cb.DataError, 65, "not a result", lambda: cb.load(top + "/configs/grid.json"))
