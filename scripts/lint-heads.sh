@@ -11,7 +11,7 @@ complain() {
     bad=1
 }
 count=0
-mapfile -t files < <(find harness baselines kernels tests examples scripts -name "*.[ch]" -o -name "*.[ch]pp" -o -name "*.cu*" 2>/dev/null)
+mapfile -t files < <(find harness baselines kernels tests examples scripts -name "*.[ch]" -o -name "*.[ch]pp" -o -name "*.cu" -o -name "*.cuh" 2>/dev/null)
 for file in "${files[@]}"; do
     [ -f "$file" ] || continue
     count=$((count + 1))

@@ -79,7 +79,10 @@ def load(tool, spec):
     found = importlib.util.spec_from_file_location(Path(path).stem, path)
     module = importlib.util.module_from_spec(found)
     sys.path.insert(0, str(Path(path).resolve().parent))
-    found.loader.exec_module(module)
+    try:
+        found.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        fail(tool, f"{path} imports {error.name}, which is not in {sys.prefix}: is it a kernel of {tool}?")
     if not hasattr(module, name):
         has = [f.name for f in ast.parse(Path(path).read_text()).body if isinstance(f, ast.FunctionDef)]
         fail(tool, f'{path} has no "{name}"; it has {", ".join(has) or "no functions"}')

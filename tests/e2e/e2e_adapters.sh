@@ -57,6 +57,23 @@ if has triton; then
     expect_text "$work/err" '^triton: .*matmul.py has no "none"; it has .*matmul' "is named, and which are there"
     adapter triton.py "$top/examples/triton/none.py:matmul"
     expect_text "$work/err" '^triton: .*/none.py: no such file' "a file that is not there is another fault"
+    printf 'import no_such_module_here\n' >other.py
+    adapter triton.py other.py:f
+    expect_code 1 "a kernel that imports what the environment lacks"
+    expect_text "$work/err" '^triton: other.py imports no_such_module_here, which is not in ' "is told without a traceback"
+fi
+
+# --- what nvcc alone compiles ---
+if command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
+    PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
+    mkdir cubin && cp "$top"/examples/cubin/gemm.{cu,json} cubin/
+    nvcc -arch=sm_90a -cubin -o cubin/gemm.cubin cubin/gemm.cu >"$work/out" 2>"$work/err"
+    run verify --compile-only cubin/gemm.json
+    expect_code 0 "the example of a cubin fits its manifest"
+    timeout -k 5 200 "$top/scripts/import/import.py" "$top/examples/torch-extension" --name mine --out built >"$work/out" 2>"$work/err" </dev/null
+    expect_text "$work/out" '^1 of 1 built; .*built/mine.so with 1 kernels' "the example of a torch extension is built"
+else
+    echo "skipped: the examples of a cubin and a torch extension (no nvcc)"
 fi
 
 # --- the CuTe DSL, cuTile ---
