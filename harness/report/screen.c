@@ -28,6 +28,7 @@
 static void print_table(struct screen *screen, struct table *table)
 {
     if (table_rows(table) > 0) {
+        table_wrap_note(table, screen->options->columns);
         table_print_text(&screen->text, table, screen->options->colour);
         text_add(&screen->text, "\n");
     }
@@ -260,7 +261,7 @@ static void print_time_table(struct screen *screen, const struct result_cell *fi
 {
     struct table all = {0}, s = {0};
     fill(screen->result, first, &all);
-    table_for_readers(&all, &s);
+    table_for_terminal(&all, screen->options->columns, &s);
     table_free(&all);
     print_table(screen, &s);
 }

@@ -132,6 +132,34 @@ void table_for_readers(const struct table *s, struct table *out)
             table_add(out, NAN, "%s", table_at(s, row, from[c])->text);
 }
 
+void table_wrap_note(struct table *s, unsigned columns)
+{
+    char *line = s->note, *space = NULL;
+    for (char *c = s->note; *c && columns > 0; c++) {
+        space = *c == ' ' ? c : space;
+        if (*c == '\n') {
+            line = c + 1;
+            space = NULL;
+        } else if (space && (size_t)(c - line) >= columns) {
+            *space = '\n';
+            line = space + 1;
+            space = NULL;
+        }
+    }
+}
+
+void table_for_terminal(const struct table *s, unsigned columns, struct table *out)
+{
+    struct table narrow = *s; /* whose cells stay the table's */
+    table_for_readers(&narrow, out);
+    for (size_t c = s->n_columns; c-- > 1 && columns > 0 && table_total_width(out) > columns;) {
+        narrow.column[c].hidden = true;
+        table_free(out);
+        table_for_readers(&narrow, out);
+    }
+    table_wrap_note(out, columns);
+}
+
 void table_free(struct table *s)
 {
     for (size_t i = 0; i < s->n_cells; i++)

@@ -64,6 +64,10 @@ size_t table_total_width(const struct table *s);
 /* For readers: without columns that are hidden, or say nothing ("-" in every row, as of a mode that was not run). The
  * copy in *out, zeroed before, is the caller's (table_free). */
 void table_for_readers(const struct table *s, struct table *out);
+/* Its note in lines of so many columns (0: any); a word that is longer stays whole. */
+void table_wrap_note(struct table *s, unsigned columns);
+/* The same within so many columns of a terminal: the last columns of the table stay out, and its note is wrapped. */
+void table_for_terminal(const struct table *s, unsigned columns, struct table *out);
 
 /* One small file each. Text: aligned by spaces, `colour` makes heads bold and signed percents green or red. */
 void table_print_text(struct text *out, const struct table *s, bool colour);

@@ -202,7 +202,7 @@ static void launch_columns(struct table *s, const struct versus *v)
     table_column(s, "baseline", "baseline", true);
     table_column(s, "shapes", "shapes", false);
     table_column(s, "launches", "launches", false);
-    table_column(s, "fewest of a shape", "fewest", false);
+    table_column(s, "fewest", "fewest", false);
     table_column(s, "p50", "p50", false);
     table_column(s, "p95", "p95", false);
     table_column(s, "p99", "p99", false);
@@ -212,6 +212,7 @@ static void launch_columns(struct table *s, const struct versus *v)
     snprintf(
         s->note, sizeof s->note,
         "geometric means over shapes: the lead at each percentile of a shape's launches, one a block and contender; "
+        "fewest: launches of the shape that has least; "
         "p95 of under 20 launches and p99 of under 100 are close to the slowest of them");
 }
 

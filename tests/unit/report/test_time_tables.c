@@ -131,6 +131,21 @@ static void the_screen_shows_launches(void **state)
     text_free(&out);
 }
 
+/* What does not fit goes from the end, so that percentiles stay; the note is wrapped. */
+static void a_terminal_keeps_the_percentiles(void **state)
+{
+    struct table server = {0}, shown = {0};
+    (void)state;
+    time_table_launches(result, &result->cells[2], &server);
+    table_for_terminal(&server, 64, &shown);
+    assert_true(table_total_width(&shown) <= 64);
+    assert_string_equal(shown.column[shown.n_columns - 1].head, "p99");
+    for (const char *line = shown.note; *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
+        assert_true(strcspn(line, "\n") <= 64);
+    table_free(&server);
+    table_free(&shown);
+}
+
 /* A result keeps no 99th percentile. */
 static void a_missing_p99_says_where_it_is(void **state)
 {
@@ -159,7 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_for_each_class),           cmocka_unit_test(launches_from_idle_have_percentiles),
         cmocka_unit_test(the_screen_shows_the_hardest),   cmocka_unit_test(the_screen_shows_launches),
-        cmocka_unit_test(a_missing_p99_says_where_it_is),
+        cmocka_unit_test(a_missing_p99_says_where_it_is), cmocka_unit_test(a_terminal_keeps_the_percentiles),
     };
     return cmocka_run_group_tests(tests, open_result, close_result);
 }
