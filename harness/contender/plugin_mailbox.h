@@ -8,6 +8,7 @@
 
 #include "abi/contender.h"
 #include "contender/plugin.h"
+#include "device/fill.h"
 
 #include <stdatomic.h>
 
@@ -45,7 +46,7 @@ struct mailbox_question {
 };
 
 struct mailbox_answer {
-    _Alignas(MAILBOX_LINE) _Atomic uint32_t number; /* of the question */
+    _Alignas(MAILBOX_LINE) _Atomic uint64_t word; /* mailbox_word of the question; written last */
     int32_t status;
     uint64_t state;
 };
@@ -71,7 +72,8 @@ struct mailbox_plugin {
 struct plugin_mailbox {
     _Alignas(MAILBOX_PAGE) struct mailbox_question question;
     struct mailbox_answer answer;
-    uint64_t stack;                              /* of the loop that answers, told with the first answer */
+    uint64_t key;   /* until the first answer: the loop keeps it, and the harness takes it away */
+    uint64_t stack; /* of the loop that answers, told with the first answer */
     struct mailbox_range watch[MAILBOX_WATCHED]; /* of 0 bytes: none */
     char why[CUDAL2_WHY];
     char text[MAILBOX_TEXT];
@@ -82,5 +84,11 @@ struct plugin_mailbox {
     struct cudal2_variant variants[MAILBOX_VARIANTS];
     struct cudal2_operands sets[MAILBOX_SETS];
 };
+
+/* How the loop answers a question. Code that writes to the answer and does not know the key gives itself away. */
+static inline uint64_t mailbox_word(uint64_t key, uint32_t number)
+{
+    return fill_bits(key, number);
+}
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,8 @@ struct plugin_process {
     int file;       /* what it sees of request.apart; -1: nothing */
     uint32_t asked; /* number of the latest question */
     unsigned awake; /* calls of wake without one of rest */
+    uint64_t key;   /* drawn when it has been forked: in its memory the loop alone has it */
+    uint64_t word;  /* of the latest answer */
     uint64_t loop;  /* plugin_mailbox.stack, as it was before there was a plugin */
     bool astray;    /* its thread was seen elsewhere at a rest */
 };
@@ -58,14 +61,28 @@ static void look_after(struct plugin_process *p, int options)
 
 /* ---- awake and stopped ---- */
 
+/* Something has answered that is not the loop. */
+static void end_forger(struct plugin_process *p)
+{
+    kill(p->pid, SIGKILL);
+    waitpid(p->pid, NULL, 0);
+    p->pid = 0;
+    p->all->request.forged(p->all->request.context);
+    _exit(EXIT_CODE_INTERNAL); /* nobody is there to answer */
+}
+
 static void wait_for_answer(struct plugin_process *p)
 {
     const struct plugin_mailbox *m = p->mailbox;
-    for (unsigned i = 1; atomic_load_explicit(&m->answer.number, memory_order_acquire) != p->asked; i++) {
+    uint64_t expected = mailbox_word(p->key, p->asked), word;
+    for (unsigned i = 1; (word = atomic_load_explicit(&m->answer.word, memory_order_acquire)) != expected; i++) {
+        if (word != p->word)
+            end_forger(p);
         plugin_wait_a_moment(p->all->request.alone, i);
         if (i % PLUGIN_WAITS_EACH == 0) /* is it still there? */
             look_after(p, WNOHANG);
     }
+    p->word = expected;
 }
 
 static void put_question(struct plugin_process *p, const struct mailbox_question *question)
@@ -93,8 +110,10 @@ void plugin_process_wake(struct plugin_process *p)
     (void)sched_setaffinity(0, sizeof p->all->request.harness, &p->all->request.harness);
     kill(p->pid, SIGCONT);
     say_hello(p);
-    if (p->asked == 1)
-        p->loop = p->mailbox->stack;
+    if (p->asked != 1)
+        return;
+    p->loop = p->mailbox->stack;
+    p->mailbox->key = 0;
 }
 
 static void look_where_it_stands(struct plugin_process *p)
@@ -164,6 +183,7 @@ static void enter_apart(void *context)
         if (&all->list[i] == p)
             continue;
         close_file(&all->list[i]);
+        all->list[i].key = 0;
         munmap(all->list[i].mailbox, sizeof *all->list[i].mailbox);
     }
     all->request.enter(all->request.context);
@@ -186,7 +206,11 @@ static bool fork_stopped(struct plugin_process *p)
     p->pid = fork();
     if (p->pid == 0)
         serve(p, parent);
-    return p->pid > 0 && waitpid(p->pid, &status, WUNTRACED) == p->pid && WIFSTOPPED(status);
+    bool stopped = p->pid > 0 && waitpid(p->pid, &status, WUNTRACED) == p->pid && WIFSTOPPED(status);
+    if (!stopped || getrandom(&p->key, sizeof p->key, 0) != sizeof p->key)
+        return false;
+    p->mailbox->key = p->key;
+    return true;
 }
 
 struct plugin_processes *plugin_processes_open(const struct plugin_processes_request *request)

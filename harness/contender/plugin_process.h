@@ -32,6 +32,9 @@ struct plugin_processes_request {
     void (*begun)(void *context, pid_t pid);
     /* In the harness, when one has ended: with what waitpid says of it. Does not return. */
     void (*ended)(void *context, int status);
+    /* In the harness, when something has answered that is not the harness's loop: its process was killed. Does not
+     * return. */
+    void (*forged)(void *context);
     void *context;
 };
 

@@ -235,6 +235,7 @@ _Noreturn void plugin_serve(struct plugin_mailbox *mailbox, bool alone, void (*e
     (void)pthread_sigmask(SIG_SETMASK, NULL, &at_start);
     server = (struct server){.mailbox = mailbox, .enter = enter, .context = context, .alone = alone};
     mailbox->stack = plugin_place_stack();
+    const uint64_t key = mailbox->key;
     for (uint32_t answered = 0;;) {
         answered = wait_for_question(&server, mailbox, answered);
         void *state = (void *)(uintptr_t)mailbox->question.state;
@@ -245,7 +246,7 @@ _Noreturn void plugin_serve(struct plugin_mailbox *mailbox, bool alone, void (*e
             mailbox->answer.state = (uint64_t)(uintptr_t)state;
         }
         drain_stores();
-        atomic_store_explicit(&mailbox->answer.number, answered, memory_order_release);
+        atomic_store_explicit(&mailbox->answer.word, mailbox_word(key, answered), memory_order_release);
         block_signals_again(hook, &at_start);
     }
 }

@@ -60,6 +60,8 @@ static const struct {
     {PROTOCOL_THREADS, VERDICT_LEAK, "thousands of threads were left in the process"},
     {PROTOCOL_STACK, VERDICT_TAMPER_SUSPECTED,
      "the harness's stack was changed while a launch ran: an address or a number"},
+    {PROTOCOL_FORGED, VERDICT_TAMPER_SUSPECTED,
+     "something in the plugin's process answered in the harness's place, before its hook had come back"},
     {PROTOCOL_MALLOC, VERDICT_DEVICE_STATE_CHANGED, "malloc was made slower for everybody (mallopt)"},
 };
 

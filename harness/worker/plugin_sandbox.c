@@ -43,6 +43,12 @@ static void ended(void *context, int status)
     _exit(PROTOCOL_PLUGIN_ENDED);
 }
 
+static void forged(void *context)
+{
+    (void)context;
+    _exit(PROTOCOL_FORGED);
+}
+
 /* The last processor is the worker's where there are several. Returns how many plugins have. */
 static int share_processors(cpu_set_t *plugins, cpu_set_t *harness)
 {
@@ -78,7 +84,8 @@ static void tell_threads(int threads)
 
 static int open_processes(struct plugin_sandbox *a, struct error *err)
 {
-    struct plugin_processes_request request = {.enter = enter, .begun = begun, .ended = ended, .context = a};
+    struct plugin_processes_request request = {
+        .enter = enter, .begun = begun, .ended = ended, .forged = forged, .context = a};
     int threads = share_processors(&request.plugins, &request.harness);
     request.alone = threads == 0;
     request.apart = host_pages_apart(a->device->pages);

@@ -41,6 +41,7 @@
 #define PROTOCOL_THREADS 94
 #define PROTOCOL_STACK 95
 #define PROTOCOL_PLUGIN_ENDED 96 /* a plugin's own process did: the stage page says how */
+#define PROTOCOL_FORGED 97       /* in a plugin's own process something answered in the harness's place */
 #define PROTOCOL_MAX_LINE (4u << 20)
 
 /* Line reader over a descriptor: keeps what came after the newline. */

@@ -22,25 +22,46 @@ static void fetch(void *state)
         (void)b[i];
 }
 
-static int take_over(void *state, size_t set, char *why, void (*wait)(void *))
+static struct seen *asking;
+
+/* Whether it is time, and there is somebody to take the place of. */
+static int begins(void)
 {
-    static struct seen *asking;
-    int status = honest_launch(state, set, why), begins = redteam_unwatched();
-    if (begins && !asking)
+    int now = redteam_unwatched();
+    if (now && !asking)
         asking = find_seen();
-    if (begins && asking)
-        answer_by_itself(asking, launch_again, wait, state);
-    return status;
+    return now && asking;
 }
 
 static int answering_launch(void *state, size_t set, char *why)
 {
-    return take_over(state, set, why, NULL);
+    int status = honest_launch(state, set, why);
+    if (begins())
+        answer_by_itself(asking, 0, launch_again, NULL, state);
+    return status;
 }
 
 static int fetching_launch(void *state, size_t set, char *why)
 {
-    return take_over(state, set, why, fetch);
+    uint64_t key = begins() ? find_key(asking) : 0;
+    int status = honest_launch(state, set, why);
+    if (key)
+        answer_by_itself(asking, key, launch_again, fetch, state);
+    return status;
+}
+
+/* Answers when all but the last row is there; then that row, and back. */
+static int early_launch(void *state, size_t set, char *why)
+{
+    struct bad_state *s = state;
+    if (!begins())
+        return honest_launch(state, set, why);
+    s->m--;
+    (void)honest_launch(state, set, why);
+    asking->status = CUDAL2_OK;
+    __atomic_store_n(&asking->word, (uint64_t)asking->number, __ATOMIC_RELEASE);
+    s->m++;
+    return honest_launch(state, set, why);
 }
 
 /* ---- honest ---- */
@@ -72,6 +93,7 @@ static int stack_launch(void *state, size_t set, char *why)
 
 static const struct redteam_row rows[] = {{.name = "answers-itself", .launch = answering_launch},
                                           {.name = "fetches-between", .launch = fetching_launch},
+                                          {.name = "answers-early", .launch = early_launch},
                                           {.name = "other-stack", .launch = stack_launch}};
 
 REDTEAM_PLUGIN(rows)

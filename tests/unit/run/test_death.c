@@ -58,7 +58,8 @@ static void test_codes(void **state)
     (void)state;
     for (size_t s = 0; s < STAGES; s++)
         for (int code = 0; code < 256; code++) {
-            const char *expected = code >= 86 && code <= 95 ? changed[code - 86] : "early_exit";
+            bool found = (code >= 86 && code <= 95) || code == 97;
+            const char *expected = !found ? "early_exit" : code == 97 ? "tamper_suspected" : changed[code - 86];
             assert_string_equal(verdict_on(false, code, stages[s], reason), expected);
         }
 }
