@@ -131,9 +131,7 @@ static void print_summary(struct screen *screen, const struct result_cell *cell)
     bool means = outcome_allows_mean(outcome);
     add_outcome(s.title, sizeof s.title, outcome);
     summary_columns(&s);
-    snprintf(s.note, sizeof s.note,
-             "trimmed: geometric mean over shapes, each without its most extreme repeats, as in the intervals; paper: "
-             "mean of ratios over all repeats");
+    snprintf(s.note, sizeof s.note, "trimmed: geometric mean without extreme repeats; paper: mean of all ratios");
     add_summary(screen, &s, cell, cell->headline, means);
     for (int t = 0; t < TIMING_COUNT; t++)
         if (t != (int)cell->headline)

@@ -87,9 +87,7 @@ static void note_estimates(const struct dataset *d, const struct line *group, st
     const char *separator = "apart: shapes whose mean lies outside their interval, most of all";
     if (strcmp(group->source, "measured") != 0)
         return;
-    table_note(s, TRIMMED
-               ": geometric mean over shapes, each without its most extreme repeats, as in the intervals; " PAPER
-               ": mean of ratios over all repeats");
+    table_note(s, TRIMMED ": geometric mean without extreme repeats; " PAPER ": mean of all ratios");
     for (size_t m = 0; m < GROUP_MODES; m++) {
         const struct shape_value *v = furthest(group_last(d, group, group_modes[m]));
         if (v)
