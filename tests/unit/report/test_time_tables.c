@@ -146,7 +146,7 @@ static void a_terminal_keeps_the_percentiles(void **state)
     table_free(&shown);
 }
 
-/* A result keeps no 99th percentile. */
+/* A result keeps no 99th percentile. The last test: it takes the percentile from what all share. */
 static void a_missing_p99_says_where_it_is(void **state)
 {
     (void)state;
@@ -172,9 +172,12 @@ static void the_screen_shows_the_hardest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_for_each_class),           cmocka_unit_test(launches_from_idle_have_percentiles),
-        cmocka_unit_test(the_screen_shows_the_hardest),   cmocka_unit_test(the_screen_shows_launches),
-        cmocka_unit_test(a_missing_p99_says_where_it_is), cmocka_unit_test(a_terminal_keeps_the_percentiles),
+        cmocka_unit_test(a_row_for_each_class),
+        cmocka_unit_test(launches_from_idle_have_percentiles),
+        cmocka_unit_test(the_screen_shows_the_hardest),
+        cmocka_unit_test(the_screen_shows_launches),
+        cmocka_unit_test(a_terminal_keeps_the_percentiles),
+        cmocka_unit_test(a_missing_p99_says_where_it_is),
     };
     return cmocka_run_group_tests(tests, open_result, close_result);
 }
