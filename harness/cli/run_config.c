@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/nearest.h"
@@ -201,6 +202,14 @@ static void note_time(const struct options *options, const struct run_config *c)
     fprintf(stderr, "Ctrl-C ends a run, and --resume goes on with it\n");
 }
 
+/* A config may name what another machine has; who waits for hours learns it ahead of them. */
+static void note_missing(const char *role, char *const names[])
+{
+    for (size_t i = 0; names[i]; i++)
+        if (strchr(names[i], '/') && access(names[i], R_OK) != 0)
+            fprintf(stderr, "%s %s: %s: it will be measured in no cell\n", role, names[i], strerror(errno));
+}
+
 int run_config_open(const struct options *options, struct run_config *out, struct error *err)
 {
     if (run_config_read(options, true, out, err))
@@ -212,6 +221,8 @@ int run_config_open(const struct options *options, struct run_config *out, struc
     }
     if (!options->quiet) {
         note_device(options, out);
+        note_missing("baseline", out->config.baselines);
+        note_missing("candidate", out->config.candidates);
         note_time(options, out);
     }
     return 0;

@@ -226,8 +226,8 @@ def main():
     shapes = shapes_of(options)
     found = propose(options, shapes)
     types = wanted_types(options, found)
-    print(f"{len(shapes)} shapes, {len(types)} kernel types: some {len(types) * SECONDS / options.jobs / 60:.0f} min where nothing is kept; "
-          f"{options.out}", flush=True)
+    print(f"{len(shapes)} shapes, {len(types)} kernel types: about {len(types) * SECONDS / options.jobs / 60:.0f} min to compile, "
+          f"less for what {options.out} has already", flush=True)
     if options.plan:
         return
     options.out.mkdir(parents=True, exist_ok=True)

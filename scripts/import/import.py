@@ -273,6 +273,8 @@ def padded_alone(files):
 
 
 def all_files(options):
+    if not options.dir.is_dir():
+        sys.exit(f"import: {options.dir}: no such directory")
     files = sorted(options.dir.glob("*.cu"))
     return files or sys.exit(f"import: no .cu in {options.dir}")
 
@@ -410,7 +412,15 @@ class Stop:
             os.write(2, b"import: ends with the files in hand; a second signal ends them too\n")  # print is not for handlers
 
 
+def tell_shapeless(index):
+    """A file's name is its shape: one that has no such name compiles, and is in no plugin."""
+    names = [f.name for f, r in index.records.items() if r["state"] == "ok" and f not in index.texts]
+    if names and index.build.options.padding == "inside":
+        print(f"import: built but in no plugin, for the name is no shape (M_N_K.cu): {' '.join(sorted(names))}", file=sys.stderr)
+
+
 def summary(index):
+    tell_shapeless(index)
     good = sum(r["state"] == "ok" for r in index.records.values())
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     made = f"{index.build.options.out}/{index.name}.so with {len(index.rows)} kernels, {index.report}" if index.rows else f"{index.report}"
@@ -422,7 +432,7 @@ def plan(options, guesses):
     if options.padding == "outside":
         return f"compiles nothing: kernels that {options.out} has"
     minutes = sum(guesses.values()) / options.jobs / 60
-    return f"{len(guesses)} files, {options.jobs} at a time: some {minutes:.0f} min where nothing is kept; {options.out}"
+    return f"{len(guesses)} files, {options.jobs} at a time: about {minutes:.0f} min to compile, less for what {options.out} has already"
 
 
 def main():

@@ -21,7 +21,7 @@ import() { # import ARGUMENT...
 
 import --plan
 expect_code 0 "a plan"
-expect_text out.txt '^4 files, [0-9]+ at a time: some [0-9]+ min' "says how long"
+expect_text out.txt '^4 files, [0-9]+ at a time: about [0-9]+ min to compile' "says how long"
 import
 expect_code 0 "what builds makes a plugin"
 expect_text out.txt '^2 of 4 built' "of those that build"
@@ -86,6 +86,15 @@ expect_text tiled.out/inside.tsv '^16	16	16	16	0	0	[0-9a-f]{32}.so	16_16_16.cu$'
 expect_text tiled.out/outside.tsv '^32	16	16	0	0	0	[0-9a-f]{32}.so	16_16_16.cu$' "or is for the padded shape"
 expect_text out.txt '^0 of 0 built; .*/outside.so with 1 kernels' "of one compilation"
 expect_text out.txt '^compiles nothing: kernels that tiled.out has$' "and no time to compile is foretold"
+cp "$fixtures/16_16_16.cu" tiled/mine.cu
+CUDA_HOME=$work/home timeout -k 5 100 "$top/scripts/import/import.py" tiled --out tiled.out --name inside >out.txt 2>err </dev/null
+code=$?
+expect_code 0 "a file whose name is no shape"
+expect_text err '^import: built but in no plugin, for the name is no shape \(M_N_K.cu\): mine.cu$' "is named"
+timeout -k 5 100 "$top/scripts/import/import.py" nowhere >out.txt 2>err </dev/null
+code=$?
+expect_code 1 "a directory that is not there"
+expect_text err '^import: nowhere: no such directory$' "is told as such"
 import --shard 2/2
 expect_code 64 "shard 2/2 is none of 0 and 1"
 mkdir slow

@@ -22,6 +22,8 @@ missed() { # missed CODE NAME PATTERN CANDIDATES [MORE]: the last line of a run 
 more=()
 missed 0 "everybody is measured" '^result: '
 missed 2 "a plugin that is not there" "^cudal2-bench: $work/nowhere.so .nowhere. was measured in no cell: unavailable: .*nowhere.so" "\"$work/nowhere.so\""
+head -3 "$work/err" >"$work/first"
+expect_text "$work/first" "^candidate $work/nowhere.so: No such file or directory: it will be measured in no cell$" "and it is told before anything is measured"
 echo "no library" >"$work/text.so"
 missed 2 "a plugin that does not load" 'text.so .text. was measured in no cell: unavailable: .*text.so' "\"$work/text.so\""
 missed 2 "a crash in every cell" 'bad_crash_setup.so .*was measured in no cell: crash in ' "\"$plugins/bad_crash_setup.so\""
