@@ -185,10 +185,16 @@ static int list(const struct options *options, const struct plugin_isolation *tr
 
 int command_list(const struct options *options, struct error *err)
 {
-    struct plugin_isolation trial = {.seconds = LOAD_SECONDS};
     bool child = false;
     if (name_check_options(options, NULL, err))
         return err->code;
-    int code = isolation_fork(&trial, &child, err);
-    return child ? list(options, &trial, err) : code;
+    struct plugin_isolation *trial = calloc(1, sizeof *trial); /* too large for a small stack */
+    if (!trial)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the names of plugins");
+    trial->seconds = LOAD_SECONDS;
+    int code = isolation_fork(trial, &child, err);
+    if (child)
+        code = list(options, trial, err);
+    free(trial);
+    return code;
 }

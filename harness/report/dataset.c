@@ -91,10 +91,13 @@ void line_aggregate(const struct line *line, struct aggregate *out)
 
 /* ---- from results ---- */
 
+/* "cudal2-nn", and "cudal2-nn+2", a search's second finalist in that layout. */
 bool dataset_has_layout(const char *name)
 {
-    size_t length = strlen(name);
-    return length > 3 && (strcmp(name + length - 3, "-nn") == 0 || strcmp(name + length - 3, "-tn") == 0);
+    const char *plus = strrchr(name, '+');
+    bool finalist = plus && plus[1] && plus[1 + strspn(plus + 1, "0123456789")] == '\0';
+    size_t length = finalist ? (size_t)(plus - name) : strlen(name);
+    return length > 3 && (strncmp(name + length - 3, "-nn", 3) == 0 || strncmp(name + length - 3, "-tn", 3) == 0);
 }
 
 static void copy(char *out, size_t capacity, const char *text)

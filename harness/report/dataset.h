@@ -44,7 +44,8 @@ const struct line *dataset_find(const struct dataset *d, const struct line *like
 void line_aggregate(const struct line *line, struct aggregate *out);
 void dataset_free(struct dataset *d);
 
-/* True for "cudal2-nn" and "cudal2-tn": one layout of a candidate, not the whole of it. */
+/* True for "cudal2-nn", "cudal2-tn" and "cudal2-nn+2" (a search's second finalist): one layout of a candidate, not the
+ * whole of it. */
 bool dataset_has_layout(const char *name);
 
 /* Adds the speedups of a result in one timing (NULL: each cell's headline), whole candidates only (no layout suffix).

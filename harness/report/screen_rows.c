@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 
+#include "report/dataset.h"
 #include "report/estimates.h"
 #include "report/screen_cells.h"
 #include "report/screen_contenders.h"
@@ -33,11 +34,6 @@ struct rows {
     const char *reference[REFERENCES_MAX]; /* names, in the config's order */
     size_t n_references;
 };
-
-static bool has_layout(const char *name)
-{
-    return text_ends_with(name, "-nn") || text_ends_with(name, "-tn");
-}
 
 /* ---- one cell ---- */
 
@@ -74,7 +70,7 @@ static const char *best_candidate(const struct result_cell *cell)
     double best_ns = INFINITY;
     for (size_t i = 0; i < cell->n_speedups; i++) {
         const char *name = cell->speedups[i].candidate;
-        if (has_layout(name) || strcmp(name, best) == 0 || cell->speedups[i].timing != cell->headline)
+        if (dataset_has_layout(name) || strcmp(name, best) == 0 || cell->speedups[i].timing != cell->headline)
             continue;
         const struct result_contender *contender = fastest(cell, name, true);
         double ns = contender ? screen_median_ns(cell, contender) : NAN;
@@ -109,7 +105,7 @@ static void collect_references(struct rows *rows)
         const struct result_cell *cell = rows->cells[i];
         for (size_t p = 0; p < cell->n_speedups; p++) {
             const struct result_pair *s = &cell->speedups[p];
-            if (!has_layout(s->reference) && s->timing == cell->headline)
+            if (!dataset_has_layout(s->reference) && s->timing == cell->headline)
                 add_reference(rows, s->reference);
         }
     }

@@ -17,7 +17,7 @@ expect_text "$work/out" '^16x24x32[\^!] ' "the row has a mark"
 expect_text "$work/out" '^(\^ rotated, and the cache emptied: |! rotated, but )' "with its note"
 expect_text "$work/out" '^Rotated: in [01] cells? no operand was still in the cache, in [01] of them because it was emptied' "and the whole a line"
 run report "$work/r.out.json" --format shapes
-expect_text "$work/out" ',rotate,(flush|unknown)$' "shapes have it"
+expect_text "$work/out" ',rotate,(flush|unknown),' "shapes have it"
 run report "$work/r.out.json" --format html --output "$work/page"
 expect_text "$work/page/report.html" '"ro":"(flush|unknown)"' "the page has it"
 

@@ -56,6 +56,18 @@ static void lines_are_of_whole_candidates(void **state)
     dataset_free(&d);
 }
 
+/* A search's journal has pairs of each finalist; its result, made thin, of the whole alone. */
+static void a_finalist_is_one_layout(void **state)
+{
+    static const char *const layouts[] = {"ours-nn", "ours-tn", "ours-nn+2", "ours-tn+12"};
+    static const char *const wholes[] = {"ours-max", "ours", "nn", "ours-nn+", "ours-nn+2b", "ours+2", "ours-nnx"};
+    (void)state;
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        assert_true(dataset_has_layout(layouts[i]));
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        assert_false(dataset_has_layout(wholes[i]));
+}
+
 static void a_speedup_without_value_is_refused(void **state)
 {
     (void)state;
@@ -74,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_of_whole_candidates),
+        cmocka_unit_test(a_finalist_is_one_layout),
         cmocka_unit_test(a_speedup_without_value_is_refused),
     };
     return cmocka_run_group_tests_name("dataset", tests, NULL, NULL);
