@@ -88,15 +88,16 @@ static bool check_dimension(const struct cuda_tensor_request *r, size_t i, struc
 /* That of dimension i, which a manifest lists from dimension 1 on. */
 static bool check_stride(const struct cuda_tensor_request *r, size_t i, struct cuda_tensor_fault *fault)
 {
-    int64_t bytes = (int64_t)dtype_bytes(r->dtype), stride = r->strides[i];
+    const int64_t bytes = (int64_t)dtype_bytes(r->dtype), stride = r->strides[i];
     if (!known(stride))
         return true;
     fault->of_problem = true;
     if (stride < 0 || stride >= STRIDE_END / bytes)
         return refuse(fault, "strides", i - 1, "%lld elements: expected 0 to below 2^40 bytes", (long long)stride);
-    return stride * bytes % ALIGNMENT == 0 ||
+    const long long found = (long long)stride * bytes;
+    return found % ALIGNMENT == 0 ||
            refuse(fault, "strides", i - 1, "%lld elements are %lld bytes: expected a multiple of %d bytes",
-                  (long long)stride, (long long)(stride * bytes), ALIGNMENT);
+                  (long long)stride, found, ALIGNMENT);
 }
 
 /* A row of the box, in bytes. */
