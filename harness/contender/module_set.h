@@ -37,11 +37,11 @@ struct loaded_module {
     const char *cubin_from; /* "ahead", "cached", "compiled" or, of a kernel that comes compiled, "given" */
 };
 
-/* One layout of a set, the origin of its contender. */
-struct set_face {
-    /* The reason of a kernel module on another device. */
+/* The reason of a kernel module on another device. */
 #define MODULE_NEEDS_CUDA "kernel modules need a CUDA device"
 
+/* One layout of a set, the origin of its contender. */
+struct set_face {
     struct module_set *set;
     enum cudal2_layout layout;
     char name[CONTENDER_NAME_MAX];

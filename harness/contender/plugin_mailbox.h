@@ -30,13 +30,6 @@ enum mailbox_hook {
     MAILBOX_WATCH /* of plugin_mailbox.watch */
 };
 
-#define MAILBOX_WATCHED 3 /* A, B, C */
-
-/* Memory that is read while nothing is asked. */
-struct mailbox_range {
-    uint64_t from, bytes;
-};
-
 /* What a launch needs, in one line of the cache. `number` is written last. */
 struct mailbox_question {
     _Alignas(MAILBOX_LINE) _Atomic uint32_t number;
@@ -74,7 +67,7 @@ struct plugin_mailbox {
     struct mailbox_answer answer;
     uint64_t key;   /* until the first answer: the loop keeps it, and the harness takes it away */
     uint64_t stack; /* of the loop that answers, told with the first answer */
-    struct mailbox_range watch[MAILBOX_WATCHED]; /* of 0 bytes: none */
+    struct contender_range watch[CONTENDER_WATCHED]; /* what is read while nothing is asked */
     char why[CUDAL2_WHY];
     char text[MAILBOX_TEXT];
     struct cudal2_setup setup; /* its pointers to sets and variant mean nothing here */

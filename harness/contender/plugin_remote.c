@@ -112,9 +112,8 @@ static bool rest(const struct contender *c)
 
 static void watch(const struct contender *c, const struct contender_range ranges[CONTENDER_WATCHED])
 {
-    struct mailbox_range *to = mailbox_of(c)->watch;
-    for (size_t i = 0; i < CONTENDER_WATCHED; i++)
-        to[i] = (struct mailbox_range){(uint64_t)(uintptr_t)ranges[i].from, ranges[i].bytes};
+    struct plugin_mailbox *m = mailbox_of(c);
+    memcpy(m->watch, ranges, sizeof m->watch);
     const struct mailbox_question q = {.hook = MAILBOX_WATCH, .contender = origin_of(c)->index};
     (void)plugin_process_ask(origin_of(c)->process, &q);
 }

@@ -26,7 +26,7 @@ struct watched {
     struct {
         const volatile char *from;
         size_t bytes;
-    } parts[MAILBOX_WATCHED];
+    } parts[CONTENDER_WATCHED];
     size_t n, part, at; /* at: in the part that is read next */
 };
 
@@ -144,11 +144,11 @@ static int list_variants(struct server *s, const struct contender *c, size_t cap
 static void watch(struct server *s)
 {
     struct watched *w = &s->watched;
-    for (size_t i = 0; i < MAILBOX_WATCHED; i++) {
-        const struct mailbox_range range = s->mailbox->watch[i];
+    for (size_t i = 0; i < CONTENDER_WATCHED; i++) {
+        const struct contender_range range = s->mailbox->watch[i];
         if (range.bytes == 0)
             continue;
-        w->parts[w->n].from = (const volatile char *)(uintptr_t)range.from;
+        w->parts[w->n].from = range.from;
         w->parts[w->n++].bytes = range.bytes;
     }
 }

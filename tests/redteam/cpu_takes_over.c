@@ -2,9 +2,8 @@
  * leaves its stack for another meanwhile. */
 #include "redteam.h"
 
+#include "../fixtures/plugins/other_stack.h"
 #include "../fixtures/plugins/takes_over.h"
-
-#include <ucontext.h>
 
 static void launch_again(void *state, size_t set)
 {
@@ -66,29 +65,10 @@ static int early_launch(void *state, size_t set, char *why)
 
 /* ---- honest ---- */
 
-static ucontext_t here, there;
-static struct {
-    void *state;
-    size_t set;
-} asked;
-
-static void launch_there(void)
-{
-    (void)honest_launch(asked.state, asked.set, NULL);
-}
-
 static int stack_launch(void *state, size_t set, char *why)
 {
-    static char stack[64 << 10];
     (void)why;
-    asked.state = state;
-    asked.set = set;
-    getcontext(&there);
-    there.uc_stack.ss_sp = stack;
-    there.uc_stack.ss_size = sizeof stack;
-    there.uc_link = &here;
-    makecontext(&there, launch_there, 0);
-    return swapcontext(&here, &there) == 0 ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;
+    return launch_on_other_stack(launch_again, state, set);
 }
 
 static const struct redteam_row rows[] = {{.name = "answers-itself", .launch = answering_launch},

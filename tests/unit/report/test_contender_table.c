@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "opened_result.h"
 #include "report/contender_table.h"
 #include "report/exports.h"
 #include "report/page.h"
@@ -36,13 +37,8 @@ static struct result *result;
 
 static int open_result(void **state)
 {
-    struct error err = {0};
     (void)state;
-    cJSON *json = cJSON_Parse(text);
-    if (!json || result_open(json, "t.json", false, &result, &err) != 0) {
-        fprintf(stderr, "%s\n", err.text);
-        return -1;
-    }
+    result = opened_text(text);
     return 0;
 }
 

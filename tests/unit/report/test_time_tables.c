@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "opened_result.h"
 #include "report/time_tables.h"
 
 #define TIMES(p50, p95, p99)                                                                                           \
@@ -44,13 +45,8 @@ static struct result *result;
 
 static int open_result(void **state)
 {
-    struct error err = {0};
     (void)state;
-    cJSON *json = cJSON_Parse(text);
-    if (!json || result_open(json, "t.json", false, &result, &err) != 0) {
-        fprintf(stderr, "%s\n", err.text);
-        return -1;
-    }
+    result = opened_text(text);
     return 0;
 }
 
