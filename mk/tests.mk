@@ -40,8 +40,11 @@ $(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/obj/$(1:.c=.o) $(BUILD)/libh
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(filter %.o,$$^) $(BUILD)/libharness.a $$(LDFLAGS_ALL) -lcmocka $$(LIBS) -o $$@
 endef
-# Studies: the stop rule over committed journals, what a graph costs the host (docs/method.md, section 5).
+# Studies: the stop rule over journals, what a graph costs the host (docs/method.md, section 5), fp8.
 STUDY_C := $(wildcard tests/studies/*.c)
+ifeq ($(HAVE_CUBLAS),)
+STUDY_C := $(filter-out tests/studies/fp8.c,$(STUDY_C))
+endif
 STUDIES := $(addprefix $(BUILD)/tests/,$(notdir $(STUDY_C:.c=)))
 $(foreach source,$(TEST_C) $(GPU_C) $(STUDY_C),$(eval $(call test_program,$(source))))
 
@@ -60,6 +63,11 @@ $(call test_of,watched counted together gone): $(call fixture,fake_worker scratc
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
 $(call test_of,architectures binary compare_again compare_failure compile cubins deviation effects family gzip_read hostile inspect store server peers manifest merge merge_stay \
 	behind module module_maps mutated plan precompile rank space table tune tuned variants verify warmth counters tool): $(call fixture,scratch_fixture)
+
+$(BUILD)/tests/fp8: $(call fixture,fp8_fixture) \
+	$(addprefix $(BUILD)/obj/baselines/,cublaslt_matmul.o cublaslt_algorithms.o cublaslt_attributes.o nvidia.o)
+$(BUILD)/tests/fp8: LIBS += $(CUDA_LD) -lcublasLt
+$(call fixture,fp8_fixture) $(BUILD)/obj/tests/studies/fp8.o: CFLAGS_ALL += $(CUDA_CFLAGS)
 
 $(CUPTI_C:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(addprefix $(BUILD)/tests/,$(notdir $(CUPTI_C:.c=))): LIBS += $(CUDA_LD) -lcupti

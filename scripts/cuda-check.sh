@@ -52,6 +52,10 @@ combinations=$(echo {0,1,2},{0,1},{0,1})
     for does in $(seq 0 22); do # the red team's modules; its plugins are built with the tests
         compile tests/redteam/module.cu -DDOES="$does" -DDTYPE=0 -DLAYOUT_TN=0 -DACC_F32=1
     done
+    compile tests/studies/fp8_quantise.cu
+    for promote in 0 1; do
+        compile tests/studies/fp8_gemm.cu -DBM=128 -DBN=128 -DSTAGES=6 -DPINGPONG=0 -DPROMOTE=$promote
+    done
 } >"$out/commands"
 echo "cuda-check: $(wc -l <"$out/commands") compilations with $nvcc"
 tr '\n' '\0' <"$out/commands" | xargs -0 -P "$(nproc)" -I{} sh -c '{}' || exit 1
