@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 #define SHOWN_MAX 80
@@ -138,10 +139,47 @@ bool includes_paste(const char *text)
     return pastes;
 }
 
+/* A string, a character or a comment, of which no word is made; 0 where none begins, SIZE_MAX where its end is not told
+ * as plainly as here: a line that ends first, or a quote behind a word, as of R"(...)" and of 1'000. */
+static size_t quoted_length(const char *text, const char *at)
+{
+    if (at[0] == '/' && at[1] == '/')
+        return strcspn(at, "\n");
+    if (at[0] == '/' && at[1] == '*') {
+        const char *end = strstr(at + 2, "*/");
+        return end ? (size_t)(end + 2 - at) : SIZE_MAX;
+    }
+    if (at[0] != '"' && at[0] != '\'')
+        return 0;
+    const char *end = at + 1;
+    while (*end && *end != '\n' && *end != at[0])
+        end += end[0] == '\\' && end[1] ? 2 : 1;
+    bool plain = *end == at[0] && (at == text || word_length(at - 1) == 0);
+    return plain ? (size_t)(end + 1 - at) : SIZE_MAX;
+}
+
+/* Blanks what is quoted, in text whose every quote is plain; else leaves all of it. A trigraph is a backslash to some
+ * compilers. */
+static void blank_quoted(char *text)
+{
+    size_t length = 0;
+    bool plain = !strstr(text, "??");
+    for (const char *at = text; plain && *at; at += length > 0 ? length : 1) {
+        length = quoted_length(text, at);
+        plain = length != SIZE_MAX;
+    }
+    for (char *at = text; plain && *at; at += length > 0 ? length : 1) {
+        length = quoted_length(text, at);
+        memset(at, ' ', length);
+    }
+}
+
 int includes_no_pieces(const char *source, const char *text, struct error *err)
 {
     struct spliced s = {0};
     int code = splice(text, &s) ? 0 : error_set(err, EXIT_CODE_INTERNAL, "no memory to read %s", source);
+    if (code == 0)
+        blank_quoted(s.text);
     for (const char *at = s.text; code == 0 && *at;) {
         size_t length = word_length(at);
         if (length > 0 && begins_reader(at, length))

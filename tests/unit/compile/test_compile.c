@@ -184,6 +184,11 @@ static void nothing_else_is_read(void **state)
         {"#include \"paste.cuh\"\n#if C(__has_em,bed)(<a>)\n#endif\n", "spelled.cu(2): __has_em,bed"},
         {"#include \"piece.cuh\"\n#include \"paste.cuh\"\n", "piece.cuh(1): __has_inc"},
         {"#if 0\n'\n#endif\n#include <a.h>\n", "spelled.cu(4): #include <a.h>"},
+        {"#define C(a, b) a##b \"\n#if C(__has_em,bed)(<a>) //\"\n#endif\n", "spelled.cu(2): __has_em,bed"},
+        {"#define C(a, b) a##b\nchar s[] = R\"(\" )\";\n#if C(_,x) // \"\n", "spelled.cu(3): _,x"},
+        {"#define C(a, b) a##b\nint n = 1'0;\nint m = C(_,x) + 1'0;\n", "spelled.cu(3): _,x"},
+        {"#define C(a, b) a##b\nchar s[] = \"\?\?/\"; int C(_,x); //\"\n", "spelled.cu(2): _,x"},
+        {"#define C(a, b) a##b /* \" */\nint C(_,x); /* \" */\n", "spelled.cu(2): _,x"},
         {"#include\n", "#include"},
         {"#include \"v.cuh\n", "#include \"v.cuh"},
     };
@@ -203,7 +208,8 @@ static void nothing_else_is_read(void **state)
     scratch_write("spelled.cu", "int x = '#'; // #define include\n#define S(x) #x\n#pragma unroll\nint _;\n");
     assert_int_equal(kernel_source_read(scratch_path("spelled.cu"), kernels, &source, &err), 0);
     kernel_source_free(&source);
-    scratch_write("spelled.cu", "#define C(a, b) a##b\nint C(_x, y), __hash, has_include;\n");
+    scratch_write("spelled.cu", "#define C(a, b) a##b\nint C(_x, y), __hash, has_include;\n"
+                                "const char *s = \"arrive.b64 _, [%0]; \\\"_\"; char c = '_'; // _\n");
     assert_int_equal(kernel_source_read(scratch_path("spelled.cu"), kernels, &source, &err), 0);
     kernel_source_free(&source);
 }
