@@ -6,8 +6,8 @@
 The tuner's model is timed as `tune --dry-run` ranks all legal lines, the others as compare.py runs them. A
 policy reads its prompt and gives each line of the pool its likelihood; weights do not matter for that, so
 they are untrained. They do where it writes lines word by word until so many differ: --policy times these of
-one that was trained, on problems that were held out from it. Needs torch; equal_time.py reads what the first
-command writes."""
+one that was trained, on problems that were held out from it; with --torch-device cuda:0 on a GPU, by wall
+clock. Needs torch; equal_time.py reads what the first command writes."""
 from __future__ import annotations
 
 import argparse
@@ -35,13 +35,13 @@ WRITTEN = (1, 4, 16)
 ROUNDS = 16  # of so many lines each, at most: a policy that is sure repeats itself
 
 
-def seconds_of(choose: Callable[[Pool], Any], pools: Sequence[Pool]) -> float:
-    """Processor seconds, the mean over problems; a problem's prompt is made in it."""
+def seconds_of(choose: Callable[[Pool], Any], pools: Sequence[Pool], clock: Callable[[], float] = time.process_time) -> float:
+    """Seconds by `clock`, the mean over problems; a problem's prompt is made in it."""
     taken = []
     for pool in pools:
-        began = time.process_time()
+        began = clock()
         choose(pool)
-        taken.append(time.process_time() - began)
+        taken.append(clock() - began)
     return statistics.fmean(taken)
 
 
@@ -69,9 +69,9 @@ def policy_seconds(size: str, context: str, pools: Sequence[Pool]) -> float:
     return seconds_of(lambda pool: ordered(trainer.scores(pool)), pools[2:])
 
 
-def trained(path: Path) -> Trainer:
-    kept = torch.load(path, map_location="cpu", weights_only=True)
-    trainer = Trainer(Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"])}))
+def trained(path: Path, device: str = "cpu") -> Trainer:
+    kept = torch.load(path, map_location=device, weights_only=True)
+    trainer = Trainer(Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"])}), device=device)
     trainer.policy.adopt(kept["state"])
     trainer.policy.eval()
     return trainer
@@ -88,23 +88,25 @@ def write_lines(trainer: Trainer, pool: Pool, count: int) -> Set[int]:
     return found
 
 
-def thinking(path: Path, count: int) -> Dict[str, Any]:
-    """Processor seconds of a problem: for the likelihood of its whole pool, and for lines one by one."""
+def thinking(path: Path, count: int, device: str = "cpu") -> Dict[str, Any]:
+    """Processor seconds of a problem, on a GPU those of the clock on the wall: for the likelihood of its
+    whole pool, and for lines one by one. Each answer is on the host before the next is asked for."""
     torch.set_num_threads(1)
-    trainer = trained(path)
+    trainer, clock = trained(path, device), time.process_time if device == "cpu" else time.perf_counter
     pools = [p for p in trainer.split.test if is_target(p)]
     some: List[Pool] = pools[::max(1, len(pools) // count)]
     for pool in some[:2]:
         write_lines(trainer, pool, 1)
     trainer.reader.forget()
-    found = {"whole pool": seconds_of(lambda pool: ordered(trainer.scores(pool)), some)}
+    found = {"whole pool": seconds_of(lambda pool: ordered(trainer.scores(pool)), some, clock)}
     lines: Dict[str, float] = {}
     for wanted in WRITTEN:
         trainer.reader.forget()
         got: List[int] = []
-        found[str(wanted)] = seconds_of(lambda pool: got.append(len(write_lines(trainer, pool, wanted))), some)
+        found[str(wanted)] = seconds_of(lambda pool: got.append(len(write_lines(trainer, pool, wanted))), some, clock)
         lines[str(wanted)] = round(statistics.fmean(got), 1)
-    return {"policy": "%s, %s" % (trainer.recipe.size, trainer.recipe.context), "problems": len(some),
+    where = "one core" if device == "cpu" else torch.cuda.get_device_name(device)
+    return {"policy": "%s, %s" % (trainer.recipe.size, trainer.recipe.context), "device": where, "problems": len(some),
             "pool": statistics.median(len(p.lines) for p in some), "lines": lines,
             "seconds": {name: round(value, 6) for name, value in found.items()}}
 
@@ -130,9 +132,10 @@ def main() -> None:
     parser.add_argument("--program", default="../build/cudal2-bench")
     parser.add_argument("--problems", type=int, default=25, help="that a policy is timed on; default: %(default)s")
     parser.add_argument("--policy", type=Path, help="policy.pt of kernel_policy.train: times its lines, and nothing else")
+    parser.add_argument("--torch-device", default="cpu", help="of that policy; default: %(default)s")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
-    found = thinking(options.policy, options.problems) if options.policy else measured(options.program, options.problems)
+    found = thinking(options.policy, options.problems, options.torch_device) if options.policy else measured(options.program, options.problems)
     options.output.write_text(json.dumps(found, indent=1) + "\n")
     print(json.dumps(found["seconds"]))
 
