@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""journal-cut.py JOURNAL [--cells CELLS] [--races N]: a smaller journal, on stdout.
+"""journal-cut.py JOURNAL [--cells CELLS] [--without OTHER] [--races N]: a smaller journal, on stdout.
 
 With --cells only CELLS of a journal's cells, evenly spread, with the other lines and those of the activity
-that was recorded of them; with --races of each race of over N variants the N fastest (`variants` and `raced`
+that was recorded of them; with --without those that the journal OTHER has not; with --races of each race of over N variants the N fastest (`variants` and `raced`
 still count all). Lines that need no cut are kept as they are, checksums included; a cut one gets its own.
 
 Makes the fixtures of tests/unit/result/test_committed.c (tests/fixtures/data/journals/NAME/journal.jsonl.gz)
@@ -22,13 +22,27 @@ def key_of(line):
     return data.get("cell") if line["kind"] == "activity" else None
 
 
-def of_cells(texts, wanted):
+def read(path):
+    opened = gzip.open if path.endswith(".gz") else open
+    with opened(path, "rt") as file:
+        return list(file)
+
+
+def cells_of(texts):
     lines = [json.loads(text) for text in texts]
-    keys = [key_of(line) for line in lines]
-    cells = [key for line, key in zip(lines, keys) if line["kind"] == "cell"]
+    return [key_of(line) for line in lines], [key_of(line) for line in lines if line["kind"] == "cell"]
+
+
+def of_cells(texts, wanted):
+    keys, cells = cells_of(texts)
     step = max(1, (len(cells) - 1) // max(1, wanted - 1))
     kept = set(cells[::step][: wanted - 1] + cells[-1:])
     return [text for text, key in zip(texts, keys) if key is None or key in kept]
+
+
+def without(texts, other):
+    keys, gone = cells_of(texts)[0], set(cells_of(other)[1])
+    return [text for text, key in zip(texts, keys) if key not in gone]
 
 
 def cut_race(tuning, most):
@@ -58,13 +72,14 @@ def main():
     p = argparse.ArgumentParser(prog="journal-cut.py", description=__doc__.split("\n\n", 1)[0])
     p.add_argument("journal")
     p.add_argument("--cells", type=int)
+    p.add_argument("--without", metavar="OTHER")
     p.add_argument("--races", type=int, metavar="N")
     options = p.parse_args()
-    opened = gzip.open if options.journal.endswith(".gz") else open
-    with opened(options.journal, "rt") as file:
-        texts = list(file)
+    texts = read(options.journal)
     if options.cells:
         texts = of_cells(texts, options.cells)
+    if options.without:
+        texts = without(texts, read(options.without))
     if options.races:
         texts = [of_races(text, options.races) for text in texts]
     sys.stdout.writelines(texts)

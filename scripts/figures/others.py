@@ -10,7 +10,8 @@ import tempfile
 
 from data import PROGRAM
 
-RUNS = ["results/h100/referee/f16.jsonl.gz", "results/h100/referee/f16-short.jsonl.gz", "results/h200/referee/bf16.jsonl.gz"]
+RUNS = ["results/h100/referee/f16.jsonl.gz", "results/h100/referee/f16-short.jsonl.gz", "results/h100/referee/bf16.jsonl.gz",
+        "results/h200/referee/bf16-rest.jsonl.gz"]
 NOTES = "docs/lab/referee.md"
 
 
