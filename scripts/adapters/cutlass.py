@@ -26,6 +26,8 @@ def main():
     p.add_argument("--arch", default="sm_90a")
     p.add_argument("--cutlass", type=Path, help="a checkout of CUTLASS")
     options = p.parse_args()
+    if options.out and options.out.is_dir():
+        p.error(f"--out {options.out} is a directory; wanted the plugin's file, {options.out / options.source.stem}.so")
     nvcc = find_nvcc("cutlass")[0]
     includes = [x for i in [HERE, TOP / "harness", *cutlass_includes("cutlass", options.cutlass)] for x in ("-I", str(i))]
     out, arch = options.out or Path(options.source.stem + ".so"), options.arch.removeprefix("sm_")

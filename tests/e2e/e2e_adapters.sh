@@ -24,6 +24,9 @@ has() {
 # --- without any tool ---
 adapter setup.sh nothing
 expect_code 64 "setup.sh of a tool that it does not know"
+adapter cutlass.py "$top/examples/cutlass/gemm.cu" --out "$work"
+expect_code 2 "cutlass.py into a directory"
+expect_text "$work/err" "error: --out $work is a directory; wanted the plugin's file, $work/gemm.so$" "is told before anything compiles"
 CUDAL2_ADAPTERS=$work/none adapter triton.py "$top/examples/triton/matmul.py:matmul"
 if [ "$code" -ne 0 ]; then # this machine's own Python may have it
     expect_code 69 "triton.py without Triton"
