@@ -2,8 +2,9 @@
 """journal-cut.py JOURNAL [--cells CELLS] [--without OTHER] [--races N]: a smaller journal, on stdout.
 
 With --cells only CELLS of a journal's cells, evenly spread, with the other lines and those of the activity
-that was recorded of them; with --without those that the journal OTHER has not; with --races of each race of over N variants the N fastest (`variants` and `raced`
-still count all). Lines that need no cut are kept as they are, checksums included; a cut one gets its own.
+that was recorded of them; with --without those that the journal OTHER has not; with --races of each race of
+over N variants the N fastest (`variants` and `raced` still count all). Lines that need no cut are kept as
+they are, checksums included; a cut one gets its own.
 
 Makes the fixtures of tests/unit/result/test_committed.c (tests/fixtures/data/journals/NAME/journal.jsonl.gz)
 and thins runs that raced whole enumerations, before scripts/keep-run.sh."""
