@@ -235,7 +235,7 @@ def notes(path):
     text = path.read_text().split("<!--")[0]
     for paragraph in (p.strip() for p in text.split("\n\n") if p.strip() and not p.startswith("# ")):
         words = html.escape(paragraph)
-        words = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words)
+        words = re.sub(r"`(.+?)`", r"<code>\1</code>", re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words))
         yield "<p>" + re.sub(r"\[(.+?)\]\((.+?)\)", r'<a href="\2">\1</a>', words)
 
 
