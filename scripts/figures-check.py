@@ -26,7 +26,7 @@ from data import PROGRAM, TOP  # noqa: E402
 
 SUBJECTS = (leads, runs, learned, others)
 PAGES = ("README.md", "results/README.md", "docs/scale-out.md", "docs/method.md", "docs/trust.md", "docs/rl.md", "docs/lab/rl-details.md",
-         "docs/lab/referee.md")
+         "docs/lab/referee.md", "docs/lab/portfolio.md")
 WHOLE = {"docs/lab/referee.md": ("docs/lab/referee.html", others.referee_page)}  # beside a page that has figures
 
 BLOCK = re.compile(r"<!-- figures: (\w+) -->\n(.*?)<!-- end -->", re.S)

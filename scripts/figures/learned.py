@@ -177,6 +177,18 @@ def closed_loop():
     return table(("problem", "held out", "policy's first", "as shipped", "best come across", "mean of 4 random"), rows)
 
 
+def portfolio():
+    """What a choice among the kernels of a portfolio alone loses (scripts/portfolio.py --evaluate)."""
+    with open("results/portfolio.json") as file:
+        data = json.load(file)
+    rows = []
+    for name, found in data.items():
+        size, kind = name.split(", ")
+        both = ["%.1f (%.1f)" % pair for pair in zip(found["expected"]["mean"], found["raced_alone"]["mean"])]
+        rows.append((size, kind, found["problems"], *both, "%.1f" % found["expected"]["p90"][0]))
+    return table(("kernels", "problems", "how many", "best of them", "ranker's first", "best of 8", "best of 16", "p90 of the best"), rows)
+
+
 def ranker():
     """What a choice loses against the fastest of its pool (scripts/train-ranker.py --evaluate)."""
     with open("results/ranker.json") as file:

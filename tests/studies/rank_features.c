@@ -4,6 +4,7 @@
  *
  *   rank_features                                                    the names of the features, one a line
  *   rank_features SMS CLOCK_MHZ L2_BYTES PEAK_FLOPS PEAK_BYTES <lines   1 + FEATURES_COUNT floats for each line
+ *   ... takes <lines     the same, and all are 0 where the configuration does not take the problem
  *
  * The arguments are a journal's figures of its device. A line is "m n k layout accumulate mode alone key". The first
  * float is the model's time in ns, 0 where the set no longer has the key; then all are.
@@ -14,7 +15,7 @@
 #include <string.h>
 
 #include "choice/cudal2/features.h"
-#include "choice/space.h"
+#include "choice/prune.h"
 
 struct asked {
     struct cudal2_problem problem;
@@ -39,12 +40,29 @@ static bool read_line(const char *line, struct asked *a)
     return true;
 }
 
-static void write_one(const struct asked *a, const struct space *space, const struct model_machine *machine)
+/* The workspace that a run has. */
+#define WORKSPACE_BYTES (512ull << 20)
+
+static bool takes(const struct asked *a, const struct space *space, const struct device_info *device,
+                  const struct configuration *c)
+{
+    const struct prune_request request = {.space = space,
+                                          .conditions = {a->problem.dtype, a->problem.accumulate, a->layout, device},
+                                          .m = a->problem.m,
+                                          .n = a->problem.n,
+                                          .k = a->problem.k,
+                                          .workspace_bytes = WORKSPACE_BYTES};
+    return prune_takes(&request, c);
+}
+
+/* `device`: NULL where it is not asked whether the problem is taken. */
+static void write_one(const struct asked *a, const struct space *space, const struct model_machine *machine,
+                      const struct device_info *device)
 {
     const struct feature_query query = {machine, a->problem, a->layout, a->idle, a->alone};
     struct configuration c;
     float out[1 + FEATURES_COUNT] = {0};
-    bool known = space_read_key(space, a->key, &c);
+    bool known = space_read_key(space, a->key, &c) && (!device || takes(a, space, device, &c));
     double seconds = known ? model_seconds(machine, &a->problem, a->layout, &c.tile) : INFINITY;
     if (isfinite(seconds)) {
         out[0] = (float)(1e9 * seconds);
@@ -53,7 +71,7 @@ static void write_one(const struct asked *a, const struct space *space, const st
     fwrite(out, sizeof *out, 1 + FEATURES_COUNT, stdout);
 }
 
-static int write_all(const struct module_set *set, const struct device_info *device, struct error *err)
+static int write_all(const struct module_set *set, const struct device_info *device, bool asks, struct error *err)
 {
     const struct model_machine machine = figures_machine(device);
     static struct space spaces[2][2];
@@ -69,7 +87,7 @@ static int write_all(const struct module_set *set, const struct device_info *dev
     }
     while (fgets(line, sizeof line, stdin))
         if (read_line(line, &asked))
-            write_one(&asked, &spaces[asked.problem.accumulate][asked.layout], &machine);
+            write_one(&asked, &spaces[asked.problem.accumulate][asked.layout], &machine, asks ? device : NULL);
         else
             return error_set(err, EXIT_CODE_DATA, "not a line: %s", line);
     for (int i = 0; i < 4; i++)
@@ -77,7 +95,7 @@ static int write_all(const struct module_set *set, const struct device_info *dev
     return 0;
 }
 
-static int run(char **figures, struct error *err)
+static int run(char **figures, bool asks, struct error *err)
 {
     struct module_set *set = NULL;
     struct device device = {.info = {.kind = "cuda",
@@ -90,7 +108,7 @@ static int run(char **figures, struct error *err)
                                      .peak_bytes_per_s = atof(figures[4])}};
     int code = module_set_open("cudal2", "kernels", &device, &set, err);
     if (!code)
-        code = write_all(set, &device.info, err);
+        code = write_all(set, &device.info, asks, err);
     module_set_close(set);
     return code;
 }
@@ -102,7 +120,9 @@ int main(int argc, char **argv)
         puts(feature_names[i]);
     if (argc == 1)
         return 0;
-    int code = argc == 6 ? run(argv + 1, &err) : error_set(&err, EXIT_CODE_USAGE, "expected five figures");
+    bool asks = argc == 7 && strcmp(argv[6], "takes") == 0;
+    int code =
+        argc == 6 || asks ? run(argv + 1, asks, &err) : error_set(&err, EXIT_CODE_USAGE, "expected five figures");
     if (code)
         fprintf(stderr, "rank_features: %s\n", err.text);
     return code;
