@@ -13,7 +13,7 @@ package-deb package-wheel: package-%:
 CUBINS ?= cubins
 CUBINS_CONFIG ?= configs/grid.json
 cubins: $(BUILD)/cudal2-bench
-	for a in f16 f32; do $(BUILD)/cudal2-bench compile --config $(CUBINS_CONFIG) --accumulate $$a --kernels kernels --output $(CUBINS) || exit; done
+	for a in f16 f32; do $(BUILD)/cudal2-bench compile --config $(CUBINS_CONFIG) --choice portfolio --accumulate $$a --kernels kernels --output $(CUBINS) || exit; done
 
 # All is put together in a directory of its own first, so that what was installed is known, and goes again.
 STAGE = $(BUILD)/stage

@@ -1,6 +1,6 @@
 /*
  * rank.c - the configurations of a set's space that are expected to be fastest for a problem; spaces and trees are read
- * once. Relies on space.c, trees.c and prune.c. Called by measure/choose.c and the worker.
+ * once. Relies on space.c, trees.c, prune.c and portfolio.c. Called by measure/choose.c and the worker.
  */
 #include "choice/rank.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "choice/cudal2/features.h"
+#include "choice/portfolio.h"
 #include "choice/prune.h"
 #include "model/problem.h"
 
@@ -22,7 +23,8 @@ struct ranked_space {
     struct space_conditions conditions;
     bool there;
     struct space space;
-    struct trees *trees; /* NULL: none for this device */
+    struct trees *trees;         /* NULL: none for this device */
+    struct portfolio *portfolio; /* NULL: all kernels */
 };
 
 struct remembered {
@@ -34,6 +36,7 @@ struct remembered {
 struct ranker {
     const struct device_info *device;
     unsigned threads;
+    bool of_portfolio;
     struct ranked_space *spaces;
     struct remembered last[REMEMBERED];
     size_t next; /* of them to give way */
@@ -55,9 +58,15 @@ void ranker_close(struct ranker *r)
         if (s->there)
             space_free(&s->space);
         trees_free(s->trees);
+        portfolio_close(s->portfolio);
         free(s);
     }
     free(r);
+}
+
+void ranker_keep_portfolio(struct ranker *r)
+{
+    r->of_portfolio = true;
 }
 
 unsigned ranker_threads(const struct ranker *r)
@@ -79,6 +88,17 @@ static void read_space(struct ranked_space *s)
     if (s->there && space_open(s->set, path, &s->conditions, &s->space, &ignored) != 0) {
         space_free(&s->space);
         s->there = false;
+    }
+}
+
+static void reject_others(struct ranked_space *s)
+{
+    struct cudal2_variant key;
+    for (size_t i = 0; i < s->space.n_configurations; i++) {
+        struct configuration *c = &s->space.configurations[i];
+        if (space_key(&s->space, c, key.key, sizeof key.key) ||
+            !portfolio_has(s->portfolio, s->conditions.layout, key.key))
+            c->rejected = true;
     }
 }
 
@@ -109,6 +129,10 @@ static struct ranked_space *space_for(struct ranker *r, const struct rank_query 
     read_space(s);
     if (s->there)
         s->trees = rank_trees(s->set, s->conditions.device);
+    if (r->of_portfolio)
+        s->portfolio = portfolio_open(s->set);
+    if (s->there && s->portfolio)
+        reject_others(s);
     r->spaces = s;
     return s;
 }
@@ -229,6 +253,12 @@ bool ranker_takes(struct ranker *r, const struct rank_query *q, const char *key)
         return true;
     const struct prune_request request = request_of(r, s, q);
     return space_read_key(&s->space, key, &c) && prune_takes(&request, &c);
+}
+
+bool ranker_allows(struct ranker *r, const struct rank_query *q, const char *key)
+{
+    const struct ranked_space *s = space_for(r, q);
+    return !s || !s->portfolio || portfolio_has(s->portfolio, q->layout, key);
 }
 
 bool ranker_knows(struct ranker *r, const struct rank_query *q, const char *key)

@@ -15,6 +15,9 @@ struct ranker;
 /* NULL out of memory. The device must outlive it. `threads` compile at once. */
 struct ranker *ranker_open(const struct device_info *device, unsigned threads);
 void ranker_close(struct ranker *r);
+/* From now on it knows of a set no other kernels than its portfolio (portfolio.h), where it has one: they and the set's
+ * own entries are there without a compiler. Before the first choice. */
+void ranker_keep_portfolio(struct ranker *r);
 unsigned ranker_threads(const struct ranker *r);
 
 /* The trees of a set for a device, which the caller frees; NULL where there are none, or none of its generation. */
@@ -36,6 +39,9 @@ size_t ranker_choose(struct ranker *r, const struct rank_query *query, struct cu
 /* Whether the key's kernel takes the problem, by its manifest: nothing is compiled. true also where that is not known:
  * the set has no space. */
 bool ranker_takes(struct ranker *r, const struct rank_query *query, const char *key);
+
+/* Whether the key may be chosen: false where the portfolio alone is and does not have its kernel. */
+bool ranker_allows(struct ranker *r, const struct rank_query *query, const char *key);
 
 /* Whether the set's space has the key's kernel, so that ranker_choose would propose it if it were worth it. false also
  * where there is no space. */

@@ -15,6 +15,7 @@
 #include "cli/compile_progress.h"
 #include "cli/run_config.h"
 #include "cli/terminal.h"
+#include "choice/portfolio.h"
 #include "compile/cubins.h"
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"
@@ -115,6 +116,8 @@ static void collect_chosen(struct ahead *a, const struct precompile_list_request
         a->described.info = chip_info(chip); /* the set's device too: its plans ask for the L2 */
         struct ranker *ranker = ranker_open(&a->described.info, precompile_threads());
         const struct precompile_choices_request request = {question, set, &a->described, ranker};
+        if (ranker && a->made.config.choice == CHOICE_PORTFOLIO)
+            ranker_keep_portfolio(ranker);
         if (ranker)
             precompile_choices_collect(&request, out);
         ranker_close(ranker);
@@ -137,6 +140,25 @@ static void compile_chosen(struct ahead *a, const struct precompile_list_request
     }
 }
 
+/* All of the sets' portfolios and own entries, whatever the problems: who chooses among them may name any. */
+static void compile_portfolios(const struct ahead *a, const struct precompile_request *types)
+{
+    struct precompile_request request = *types;
+    struct precompile_key keys[PORTFOLIO_MAX];
+    for (size_t i = 0; i < a->n_sets; i++) {
+        struct portfolio *p = portfolio_open(a->sets[i]);
+        for (int accumulate = 0; p && accumulate < 2; accumulate++) {
+            if (!(request.accumulates & CUDAL2_BIT(accumulate)))
+                continue;
+            request.keys_only = false;
+            request.keys = keys;
+            request.n_keys = portfolio_keys(p, (enum cudal2_accumulate)accumulate, keys, PORTFOLIO_MAX);
+            module_set_precompile(a->sets[i], &request);
+        }
+        portfolio_close(p);
+    }
+}
+
 static void compile_sets(struct ahead *a, const struct compile_watch *watch)
 {
     const struct config *config = &a->made.config;
@@ -146,7 +168,7 @@ static void compile_sets(struct ahead *a, const struct compile_watch *watch)
                                                      .dtype = a->dtype,
                                                      .accumulates = config_accumulates(config, a->dtype),
                                                      .tuned = &a->tuned,
-                                                     .chooses = config->choice == CHOICE_RACE};
+                                                     .chooses = choice_races(config->choice)};
     struct precompile_request request = {.dtype = a->dtype,
                                          .accumulates = question.accumulates,
                                          .layouts = config->layouts,
@@ -154,6 +176,8 @@ static void compile_sets(struct ahead *a, const struct compile_watch *watch)
                                          .watch = watch};
     compile_listed(a, &question, &request);
     compile_chosen(a, &question, &request);
+    if (config->choice == CHOICE_PORTFOLIO)
+        compile_portfolios(a, &request);
 }
 
 static int compile_all(struct ahead *a, struct error *err)

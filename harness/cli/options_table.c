@@ -93,9 +93,10 @@ const struct option_info option_table[OPTION_COUNT] = {
                            MEASUREMENT, "accumulate type of every problem"},
     [OPTION_CACHE] = {"cache", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, cache_state_names,
                       AT(cache), MEASUREMENT, "state of the device's cache before a launch, offline and server"},
-    [OPTION_CHOICE] = {"choice", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, kernel_choice_names,
-                       AT(choice), MEASUREMENT,
-                       "kernel for a problem that no table has: race for it, first choice, table's alone"},
+    [OPTION_CHOICE] =
+        {"choice", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(COMPILE), NULL, kernel_choice_names,
+         AT(choice), MEASUREMENT,
+         "kernel for a problem that no table has: race for it, first choice, table's, race what is compiled ahead"},
     [OPTION_EQUAL_BUDGET] =
         {"equal-budget", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(RUN), "SECONDS", NULL, AT(equal_budget), MEASUREMENT,
          "so long for every contender, baselines too, to race its variants for a problem; no tuning "

@@ -76,6 +76,8 @@ void module_set_contender(const struct module_set *set, enum cudal2_layout layou
 const struct manifest *module_set_manifest(const struct module_set *set, const char *kernel);
 /* A variant's key as the manifests write it, each parameter named. False when no kernel of the set knows it. */
 bool module_set_key(const struct module_set *set, const char *key, struct cudal2_variant *out);
+/* The same with the launch's parameters at their defaults: what two keys of the same machine code have in common. */
+bool module_set_code(const struct module_set *set, const char *key, struct cudal2_variant *out);
 
 #define MODULE_MAX_SIBLINGS 16
 

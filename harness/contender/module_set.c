@@ -306,6 +306,19 @@ bool module_set_key(const struct module_set *set, const char *key, struct cudal2
            manifest_key(set->kernels[found.kernel], found.values, out->key, sizeof out->key) == 0;
 }
 
+bool module_set_code(const struct module_set *set, const char *key, struct cudal2_variant *out)
+{
+    struct module_identity found;
+    char why[CUDAL2_WHY];
+    if (set_find_key(set, key, &found, why) != CUDAL2_OK)
+        return false;
+    const struct manifest *m = set->kernels[found.kernel];
+    for (size_t i = 0; i < m->n_parameters; i++)
+        if (m->parameters[i].launch)
+            found.values[i] = m->parameters[i].fallback;
+    return manifest_key(m, found.values, out->key, sizeof out->key) == 0;
+}
+
 /* The launches of one kernel on one problem, so far; the first is the one whose siblings are asked for. */
 struct launches {
     const struct manifest *manifest;

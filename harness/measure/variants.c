@@ -38,6 +38,8 @@ static void cache_key(const struct bench *bench, const struct entrant *entrant, 
         snprintf(text, sizeof text, "%.9g s", bench->config->race_seconds);
         digest_add_string(&d, text);
     }
+    if (bench->config->choice == CHOICE_PORTFOLIO)
+        digest_add_string(&d, "portfolio");
     /* What a candidate's variants were chosen from: without a table, or with another, it is another choice. */
     bool asks = bench->tuned != NULL && entrant->contender->role == ROLE_CANDIDATE;
     for (size_t i = 0; asks && i < bench->tuned->n; i++)
@@ -65,7 +67,7 @@ void race_remember(const struct bench *bench, const struct entrant *entrant)
     char entry[sizeof entrant->variant + 16];
     const cJSON *variants = cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "variants");
     struct error ignored; /* a cache that cannot be written costs time on the next run, nothing else */
-    if (!cJSON_IsNumber(variants) || was_given(entrant) || bench->config->choice != CHOICE_RACE)
+    if (!cJSON_IsNumber(variants) || was_given(entrant) || !choice_races(bench->config->choice))
         return; /* a copy: its original is remembered */
     cache_key(bench, entrant, key);
     int length = snprintf(entry, sizeof entry, "%d %s", variants->valueint, entrant->variant);
@@ -237,7 +239,7 @@ static size_t gather_unknown(struct bench *bench, struct entrant *entrant, const
     bool chooses = table != NULL || (bench->ranker != NULL && module_set_of(entrant->contender) != NULL);
     if (!chooses)
         return 0;
-    *remembered = bench->config->choice == CHOICE_RACE ? recall(bench, entrant, &out[0]) : 0;
+    *remembered = choice_races(bench->config->choice) ? recall(bench, entrant, &out[0]) : 0;
     return *remembered > 0 ? 1 : choose_unknown(bench, entrant, table, out);
 }
 

@@ -8,7 +8,7 @@
 
 const char *const gap_names[] = {"poisson", "uniform", "fixed", NULL};
 const char *const activity_names[] = {"sample", "all", "off", NULL};
-const char *const kernel_choice_names[] = {"race", "zero", "table", NULL};
+const char *const kernel_choice_names[] = {"race", "zero", "table", "portfolio", NULL};
 const char *const protocol_names[] = {"adaptive", "paper", NULL};
 const char *const family_names[] = {"torch.matmul",
                                     "torch.matmul-full",
@@ -41,4 +41,9 @@ bool shape_equal(const struct shape *a, const struct shape *b)
     const struct cudal2_problem left = shape_problem(a, CUDAL2_F16, CUDAL2_ACC_F16),
                                 right = shape_problem(b, CUDAL2_F16, CUDAL2_ACC_F16);
     return problem_equal(&left, &right);
+}
+
+bool choice_races(enum choice choice)
+{
+    return choice == CHOICE_RACE || choice == CHOICE_PORTFOLIO;
 }

@@ -71,8 +71,10 @@ enum protocol { PROTOCOL_ADAPTIVE = 0, PROTOCOL_PAPER = 1 };
 extern const char *const protocol_names[]; /* "adaptive", "paper", NULL */
 
 /* How a kernel is chosen for a problem that no tuning table has. */
-enum choice { CHOICE_RACE = 0, CHOICE_ZERO = 1, CHOICE_TABLE = 2 };
-extern const char *const kernel_choice_names[]; /* "race", "zero", "table", NULL */
+enum choice { CHOICE_RACE = 0, CHOICE_ZERO = 1, CHOICE_TABLE = 2, CHOICE_PORTFOLIO = 3 };
+extern const char *const kernel_choice_names[]; /* "race", "zero", "table", "portfolio", NULL */
+/* Whether several are raced, once, and the winner is remembered. */
+bool choice_races(enum choice choice);
 
 struct config {
     char name[CONFIG_LABEL_MAX];

@@ -28,7 +28,7 @@ void precompile_ask(const struct precompiling *p, struct precompile_question *ou
                                          .dtype = dtype,
                                          .accumulates = config_accumulates(p->config, dtype),
                                          .tuned = p->tuned,
-                                         .chooses = p->ranked && p->config->choice == CHOICE_RACE,
+                                         .chooses = p->ranked && choice_races(p->config->choice),
                                          .order = p->order,
                                          .n_order = p->n_order};
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/stack_guard.h"
 #include "choice/rank.h"
+#include "compile/nvrtc.h"
 #include "contender/module.h"
 #include "measure/ranges.h"
 #include "verify/rivals.h"
@@ -209,6 +210,8 @@ static int open_machine(struct worker *w, const struct start_request *start, str
         return err->code;
     if (w->device->info.device_bit & CUDAL2_ON_CUDA) {
         w->ranker = ranker_open(&w->device->info, precompile_threads());
+        if (w->ranker && (w->config.choice == CHOICE_PORTFOLIO || !nvrtc_supports(w->device->info.cc)))
+            ranker_keep_portfolio(w->ranker);
         stack_guard_top(NULL, 0); /* what could be moved by this is not device time */
     }
     host_state_read(&w->device->host);

@@ -56,6 +56,22 @@ expect_code 3 "a kernel that does not compile"
 verdict $? "is one line each" "$(cat "$work/err")"
 expect_text "$work/err" "^cudal2-bench: compile: 2 of $n kernels were refused$" "and an end"
 
+
+mkdir "$work/ahead" && cp -R "$top/kernels" "$work/ahead/kernels" && rm "$work"/ahead/kernels/spaces/*
+for member in "nn 16" "tn 16" "nn 32"; do
+    echo "${member% *} tiny:BM=16,BN=${member#* },WARPS=2,CLUSTER_K=1,DEPTH=1,ALIGNED=1"
+done >"$work/ahead/kernels/spaces/small.portfolio"
+echo '{"schema": "cudal2-bench/kernel-set", "schema_version": 1, "name": "small", "entries": [{"kernel": "tiny"}]}' >"$work/ahead/kernels/sets/small.json"
+chosen() { # chosen CHOICE: how many kernels are compiled ahead
+    CUDAL2_CACHE=$work/cache-chosen run compile --shape 64x64x64 --candidate small --accumulate f32 --kernels "$work/ahead/kernels" --choice "$1" --output "$work/chosen-$1"
+    expect_code 0 "--choice $1"
+    chose=$(find "$work/chosen-$1/cubin" -type f | wc -l)
+}
+chosen race && without=$chose
+chosen portfolio
+[ "$chose" -eq $((without + 3)) ]
+verdict $? "--choice portfolio compiles the set's portfolio too" "$without and $chose kernels"
+
 compiles --output "$work/cache$((caches + 1))/within"
 expect_code 64 "not into the cache, where workers write"
 compiles --arch sm_1

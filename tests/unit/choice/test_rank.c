@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choice/portfolio.h"
 #include "ranked_fixture.h"
 #include "scratch_fixture.h"
 
@@ -213,6 +214,55 @@ static int close_set(void **state)
     return scratch_remove(state);
 }
 
+/* Kept to the portfolio, every choice is in it, whatever the problem, and there is one: nothing has to be compiled. */
+static void a_portfolio_has_every_choice(void **state)
+{
+    static const int64_t sizes[][3] = {{64, 64, 64},          {1, 4096, 4096},  {17, 18944, 3584}, {528, 7608, 2808},
+                                       {16384, 16384, 16384}, {1115, 469, 177}, {6955, 1429, 1099}};
+    struct cudal2_variant out[BREADTH];
+    struct ranker *by = ranker_open(&h200.info, 1);
+    struct portfolio *portfolio = portfolio_open(set);
+    bool differs = false;
+    (void)state;
+    assert_non_null(portfolio);
+    ranker_keep_portfolio(by);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = choose_of(by, set, sizes[i], out);
+        assert_in_range(n, 1, BREADTH);
+        for (size_t a = 0; a < n; a++)
+            assert_true(portfolio_has(portfolio, CUDAL2_TN, out[a].key));
+        n = choose_of(ranker, set, sizes[i], out);
+        for (size_t a = 0; a < n; a++)
+            differs |= !portfolio_has(portfolio, CUDAL2_TN, out[a].key);
+    }
+    assert_true(differs); /* free choice takes others */
+    portfolio_close(portfolio);
+    ranker_close(by);
+}
+
+/* How a kernel is launched is no part of it; another kernel, another layout or another set has nothing there. */
+static void a_portfolio_asks_for_code_alone(void **state)
+{
+    struct precompile_key keys[PORTFOLIO_MAX];
+    struct portfolio *p = portfolio_open(set);
+    char other[sizeof(struct cudal2_variant)];
+    (void)state;
+    size_t n = portfolio_keys(p, CUDAL2_ACC_F32, keys, PORTFOLIO_MAX);
+    assert_in_range(n, 32, PORTFOLIO_MAX);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(portfolio_has(p, keys[i].layout, keys[i].key));
+        snprintf(other, sizeof other, "%s", keys[i].key);
+        char *early = strstr(other, "EARLY=0");
+        assert_non_null(early);
+        early[6] = '1';
+        assert_true(portfolio_has(p, keys[i].layout, other));
+        other[strcspn(other, "=") + 1] = '7';
+        assert_false(portfolio_has(p, keys[i].layout, other));
+    }
+    assert_int_equal(portfolio_keys(p, CUDAL2_ACC_F32, keys, 3), 3);
+    portfolio_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +275,8 @@ int main(void)
         cmocka_unit_test(a_key_takes_a_problem_or_not),
         cmocka_unit_test(trees_have_a_say_and_the_model_too),
         cmocka_unit_test(trees_of_another_generation_say_nothing),
+        cmocka_unit_test(a_portfolio_has_every_choice),
+        cmocka_unit_test(a_portfolio_asks_for_code_alone),
     };
     return cmocka_run_group_tests(tests, open_set, close_set);
 }

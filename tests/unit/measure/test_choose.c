@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "choice/portfolio.h"
 #include "ranked_fixture.h"
 
 #define MOST 64
@@ -159,6 +160,26 @@ static int open_all(void **state)
     return code;
 }
 
+/* Where the portfolio alone is there, neighbours and the ranker name nothing else; the set's entries are there too. */
+static void a_portfolio_binds_who_does_not_list(void **state)
+{
+    struct choose_member all[MOST];
+    struct ranker *usual = ranker;
+    struct portfolio *portfolio = portfolio_open(set);
+    (void)state;
+    assert_non_null(portfolio);
+    ranker = ranker_open(&h200.info, 1);
+    ranker_keep_portfolio(ranker);
+    size_t n = members(4096, CHOICE_PORTFOLIO, all);
+    assert_in_range(n, 8, 24);
+    for (size_t i = 0; i < n; i++)
+        assert_true(all[i].origin == CHOOSE_BY_CONTENDER ||
+                    portfolio_has(portfolio, all[i].layout, all[i].variant.key));
+    ranker_close(ranker);
+    ranker = usual;
+    portfolio_close(portfolio);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +188,7 @@ int main(void)
         cmocka_unit_test(who_is_not_ranked_comes_first),
         cmocka_unit_test(a_table_is_asked_alone),
         cmocka_unit_test(both_layouts_are_compiled_at_once),
+        cmocka_unit_test(a_portfolio_binds_who_does_not_list),
     };
     return cmocka_run_group_tests(tests, open_all, close_ranked);
 }
