@@ -73,8 +73,8 @@ def summary(values):
 
 
 class Table:
-    """Problems by kernels: `time` as raced or expected, `raced` as raced alone (inf: not raced), `guess` as the
-    ranker expects."""
+    """Problems by kernels: `time` as raced or expected, `raced` as raced alone (inf: not raced), `guess` as
+    the ranker expects."""
 
     def __init__(self, train, data, tool, folds):
         of_journal = [i for i, (p, new) in enumerate(data.pools) if new]
