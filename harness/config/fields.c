@@ -106,9 +106,7 @@ const struct config_field config_fields[] = {
     {"tune", "choice", FIELD_CHOICE, AT(choice), 0, 0, CHOICE_RACE, kernel_choice_names,
      "How a candidate's kernel is chosen for a problem that no tuning table has: race (neighbours in the table and the "
      "model's choice race once, and the winner is remembered), zero (the first choice, no race), table (neighbours in "
-     "the table alone), portfolio (like race, among the kernels alone that are compiled ahead: without a compiler it "
-     "is "
-     "always they)."},
+     "the table alone), portfolio (race among the kernels that are compiled ahead, as ever without a compiler)."},
     {"verify", "timed", FIELD_CHOICE, AT(timed), 0, 0, TIMED_SAMPLE, activity_names,
      "Renew inputs before launches that are timed and judge their outputs: before each launch on the CPU, and before "
      "random segments on a GPU (sample); before all of them (all); or never (off). See docs/trust.md."},
