@@ -249,16 +249,12 @@ bool ranker_takes(struct ranker *r, const struct rank_query *q, const char *key)
 {
     const struct ranked_space *s = space_for(r, q);
     struct configuration c;
+    if (s && s->portfolio && !portfolio_has(s->portfolio, q->layout, key))
+        return false;
     if (!s || !s->there)
         return true;
     const struct prune_request request = request_of(r, s, q);
     return space_read_key(&s->space, key, &c) && prune_takes(&request, &c);
-}
-
-bool ranker_allows(struct ranker *r, const struct rank_query *q, const char *key)
-{
-    const struct ranked_space *s = space_for(r, q);
-    return !s || !s->portfolio || portfolio_has(s->portfolio, q->layout, key);
 }
 
 bool ranker_knows(struct ranker *r, const struct rank_query *q, const char *key)

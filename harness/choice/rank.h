@@ -37,11 +37,8 @@ struct rank_query {
 size_t ranker_choose(struct ranker *r, const struct rank_query *query, struct cudal2_variant *out);
 
 /* Whether the key's kernel takes the problem, by its manifest: nothing is compiled. true also where that is not known:
- * the set has no space. */
+ * the set has no space. Kept to the portfolio, false for each other kernel. */
 bool ranker_takes(struct ranker *r, const struct rank_query *query, const char *key);
-
-/* Whether the key may be chosen: false where the portfolio alone is and does not have its kernel. */
-bool ranker_allows(struct ranker *r, const struct rank_query *query, const char *key);
 
 /* Whether the set's space has the key's kernel, so that ranker_choose would propose it if it were worth it. false also
  * where there is no space. */

@@ -4,9 +4,9 @@
  */
 #include "compile/includes.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdint.h>
 #include <string.h>
 
 #define SHOWN_MAX 80
@@ -158,9 +158,8 @@ static size_t quoted_length(const char *text, const char *at)
     return plain ? (size_t)(end + 1 - at) : SIZE_MAX;
 }
 
-/* Blanks what is quoted, in text whose every quote is plain; else leaves all of it. A trigraph is a backslash to some
- * compilers. */
-static void blank_quoted(char *text)
+/* Whether what is quoted can be left out. A trigraph is a backslash to some compilers. */
+static bool quotes_are_plain(const char *text)
 {
     size_t length = 0;
     bool plain = !strstr(text, "??");
@@ -168,21 +167,17 @@ static void blank_quoted(char *text)
         length = quoted_length(text, at);
         plain = length != SIZE_MAX;
     }
-    for (char *at = text; plain && *at; at += length > 0 ? length : 1) {
-        length = quoted_length(text, at);
-        memset(at, ' ', length);
-    }
+    return plain;
 }
 
 int includes_no_pieces(const char *source, const char *text, struct error *err)
 {
     struct spliced s = {0};
     int code = splice(text, &s) ? 0 : error_set(err, EXIT_CODE_INTERNAL, "no memory to read %s", source);
-    if (code == 0)
-        blank_quoted(s.text);
+    bool skips = code == 0 && quotes_are_plain(s.text);
     for (const char *at = s.text; code == 0 && *at;) {
-        size_t length = word_length(at);
-        if (length > 0 && begins_reader(at, length))
+        size_t quoted = skips ? quoted_length(s.text, at) : 0, length = quoted > 0 ? quoted : word_length(at);
+        if (quoted == 0 && length > 0 && begins_reader(at, length))
             code = refuse(source, s.lines[at - s.text], at, err);
         at += length > 0 ? length : 1;
     }

@@ -298,15 +298,8 @@ int set_find_key(const struct module_set *set, const char *key, struct module_id
     return CUDAL2_BAD_VARIANT;
 }
 
-bool module_set_key(const struct module_set *set, const char *key, struct cudal2_variant *out)
-{
-    struct module_identity found;
-    char why[CUDAL2_WHY];
-    return set_find_key(set, key, &found, why) == CUDAL2_OK &&
-           manifest_key(set->kernels[found.kernel], found.values, out->key, sizeof out->key) == 0;
-}
-
-bool module_set_code(const struct module_set *set, const char *key, struct cudal2_variant *out)
+/* `launched`: with the launch's parameters as the key has them; else at their defaults. */
+static bool write_key(const struct module_set *set, const char *key, bool launched, struct cudal2_variant *out)
 {
     struct module_identity found;
     char why[CUDAL2_WHY];
@@ -314,9 +307,19 @@ bool module_set_code(const struct module_set *set, const char *key, struct cudal
         return false;
     const struct manifest *m = set->kernels[found.kernel];
     for (size_t i = 0; i < m->n_parameters; i++)
-        if (m->parameters[i].launch)
+        if (m->parameters[i].launch && !launched)
             found.values[i] = m->parameters[i].fallback;
     return manifest_key(m, found.values, out->key, sizeof out->key) == 0;
+}
+
+bool module_set_key(const struct module_set *set, const char *key, struct cudal2_variant *out)
+{
+    return write_key(set, key, true, out);
+}
+
+bool module_set_code(const struct module_set *set, const char *key, struct cudal2_variant *out)
+{
+    return write_key(set, key, false, out);
 }
 
 /* The launches of one kernel on one problem, so far; the first is the one whose siblings are asked for. */

@@ -89,7 +89,7 @@ static void propose_neighbours(struct choosing *c, const struct rank_query *rank
     struct cudal2_variant whole;
     for (size_t i = 0; i < n; i++) {
         const char *key = whole_key(c, c->table->variants[c->matches[i].entry->variant].key, &whole);
-        if (!ranks(c) || (ranker_takes(c->bench->ranker, ranked, key) && ranker_allows(c->bench->ranker, ranked, key)))
+        if (!ranks(c) || ranker_takes(c->bench->ranker, ranked, key))
             propose(c, CHOOSE_BY_NEIGHBOUR, key, &c->matches[i]);
     }
 }

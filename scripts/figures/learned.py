@@ -137,8 +137,8 @@ def policy_live_small():
     """Regret of what was chosen for held-out problems, against the fastest line that the batch measured."""
     summary, rows = learned("live-h100.json")["summary"], []
     for name in summary["first"]:
-        cells = ["%+.2f%% (%+.2f to %+.2f)" % tuple(summary[part][name]) if "-" in name else "%.2f%% (%.2f to %.2f)" % tuple(summary[part][name])
-                 for part in ("first", "best_of_4")]
+        say = "%+.2f%% (%+.2f to %+.2f)" if "-" in name else "%.2f%% (%.2f to %.2f)"
+        cells = [say % tuple(summary[part][name]) for part in ("first", "best_of_4")]
         rows.append((name if name in ("ranker", "best recorded") else "policy, " + name, *cells))
     return table(("regret, mean (95%)", "first line", "best of 4"), rows)
 
