@@ -12,6 +12,7 @@ from data import PROGRAM
 
 RUNS = ["results/h100/referee/f16.jsonl.gz", "results/h100/referee/f16-short.jsonl.gz", "results/h100/referee/bf16.jsonl.gz",
         "results/h200/referee/bf16-rest.jsonl.gz"]
+FAMILIES = "results/h100/referee/families.tsv"
 NOTES = "docs/lab/referee.md"
 
 
@@ -19,7 +20,7 @@ NOTES = "docs/lab/referee.md"
 def made():
     """(Markdown, HTML)"""
     with tempfile.NamedTemporaryFile("r", suffix=".html") as page:
-        text = subprocess.run([sys.executable, "scripts/referee.py", *RUNS, "--families", "results/h200/referee/families.tsv", "--program", PROGRAM,
+        text = subprocess.run([sys.executable, "scripts/referee.py", *RUNS, "--families", FAMILIES, "--program", PROGRAM,
                                "--notes", NOTES, "--html", page.name], check=True, capture_output=True, text=True).stdout
         return text, page.read()
 
