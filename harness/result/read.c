@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plain.h"
 #include "base/tree.h"
 #include "result/fields.h"
+#include "result/plain_tree.h"
 #include "result/thin.h"
 
 /* What no clock, counter or ratio of ours comes near. A time below a picosecond would be one of nothing. */
@@ -455,50 +455,14 @@ void result_free_summary(struct result_summary *s)
     result_free_lists(result_summary_fields, s);
 }
 
-/* ---- words that do no harm ---- */
-
-static bool tree_is_plain(const cJSON *node)
-{
-    bool plain = true;
-    for (; node && plain; node = node->next)
-        plain = (!node->string || plain_is(node->string)) && (!cJSON_IsString(node) || plain_is(node->valuestring)) &&
-                tree_is_plain(node->child);
-    return plain;
-}
-
-static bool make_word_plain(char **word)
-{
-    char *plain = *word && !plain_is(*word) ? plain_copy(*word) : NULL;
-    bool failed = *word && !plain && !plain_is(*word);
-    if (plain) {
-        free(*word);
-        *word = plain;
-    }
-    return !failed;
-}
-
-/* Names and words of a whole tree. The reader has bounded its depth. */
-static bool make_tree_plain(cJSON *node)
-{
-    bool done = true;
-    for (; node && done; node = node->next) {
-        if (!(node->type & cJSON_StringIsConst))
-            done = make_word_plain(&node->string);
-        if (done && cJSON_IsString(node))
-            done = make_word_plain(&node->valuestring);
-        done = done && make_tree_plain(node->child);
-    }
-    return done;
-}
-
 int result_make_plain(struct result *r, struct error *err)
 {
-    if (tree_is_plain(r->json))
+    if (plain_tree_is(r->json))
         return 0;
     result_free_lists(result_fields, r);
     struct result again = {.json = r->json, .thin = r->thin};
     *r = again;
-    if (!make_tree_plain(r->json))
+    if (!plain_tree_make(r->json))
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the result");
     return fill(r, "the result", err);
 }
