@@ -41,7 +41,8 @@ static bool refuse_type(const struct contender *c, const struct cudal2_problem *
     }
     if (!(c->is.accumulates & CUDAL2_BIT(p->accumulate))) {
         list_names(c->is.accumulates, accumulate_names, names, sizeof names);
-        snprintf(why, CUDAL2_WHY, "accumulates in %s only, not %s", names, accumulate_names[p->accumulate]);
+        snprintf(why, CUDAL2_WHY, "accumulates in %s only, not %s (--accumulate)", names,
+                 accumulate_names[p->accumulate]);
         return true;
     }
     return false;

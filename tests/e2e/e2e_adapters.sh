@@ -22,6 +22,10 @@ has() {
 }
 
 # --- without any tool ---
+# Kernels of the examples sum in fp32; without a word `run` asks for fp16 sums, which they have not.
+runs=$(grep -h "cudal2-bench run --shape" "$top"/examples/*/README.md)
+[ "$(wc -l <<<"$runs")" -ge 7 ] && ! grep -v -- " -a f32 " <<<"$runs" >"$work/err"
+verdict $? "each example's README runs it with the sums that it has" "$(cat "$work/err")"
 adapter setup.sh nothing
 expect_code 64 "setup.sh of a tool that it does not know"
 adapter cutlass.py "$top/examples/cutlass/gemm.cu" --out "$work"

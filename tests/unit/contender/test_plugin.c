@@ -258,7 +258,7 @@ static void supports_says_what_is_wrong(void **unused)
     assert_refused(&c, &gpu, &p, "multiplies f16 and bf16 only, not f32");
     p.dtype = CUDAL2_BF16;
     p.accumulate = CUDAL2_ACC_F16;
-    assert_refused(&c, &gpu, &p, "accumulates in f32 only, not f16");
+    assert_refused(&c, &gpu, &p, "accumulates in f32 only, not f16 (--accumulate)");
     p.accumulate = CUDAL2_ACC_F32;
     gpu.cc = 75;
     assert_refused(&c, &gpu, &p, "needs compute capability 8.0 or higher, this GPU has 7.5");
