@@ -218,7 +218,7 @@ static int widen(struct study *s, struct error *err)
 
 static int judge_normal(struct study *s, double *reference, struct error *err)
 {
-    float scales[2];
+    float scales[FP8_SCALE_STEP + 1];
     int code = refer(s, s->halves, reference, err);
     if (code == 0)
         code = judge(s, s->of_inputs, reference, 1, err);
@@ -229,7 +229,7 @@ static int judge_normal(struct study *s, double *reference, struct error *err)
     if (code == 0)
         code = s->device->ops->download(s->device, scales, s->scales, sizeof scales, err);
     if (code == 0)
-        code = judge(s, s->of_quantised, reference, (double)scales[0] * scales[1], err);
+        code = judge(s, s->of_quantised, reference, (double)scales[0] * scales[FP8_SCALE_STEP], err);
     s->of_quantised[F16] = s->of_inputs[F16];
     return code;
 }
@@ -268,7 +268,7 @@ static int take(struct study *s, struct error *err)
     if (code == 0)
         code = d->ops->alloc(d, FP8_WORKSPACE, &s->workspace, err);
     if (code == 0)
-        code = d->ops->alloc(d, 2 * sizeof *s->scales, (void **)&s->scales, err);
+        code = d->ops->alloc(d, 2 * FP8_SCALE_STEP * sizeof *s->scales, (void **)&s->scales, err);
     return code == 0 ? d->ops->alloc(d, 2 * sizeof *s->bits, (void **)&s->bits, err) : code;
 }
 

@@ -6,6 +6,7 @@
  *   BM, BN, STAGES, PINGPONG  as in persistent.cu
  *   PROMOTE                   1: the tensor cores' own sums end with each stage, 128 of K, and are added up in fp32
  */
+#define SCALE_STEP 64 // FP8_SCALE_STEP of fp8_fixture.h
 #define DTYPE 0
 #define LAYOUT_TN 1
 #define ACC_F32 1
@@ -91,7 +92,7 @@ DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r,
 DEVICE void store_tile(const struct work &w, accumulator &acc, const outlet &o, int group, u32 &box_count)
 {
     const float *scales = (const float *)w.workspace;
-    const float scale = scales[0] * scales[1];
+    const float scale = scales[0] * scales[SCALE_STEP];
 #pragma unroll
     for (int i = 0; i < MI * WG_REGISTERS; ++i) {
         acc[i / WG_REGISTERS][i % WG_REGISTERS] *= scale;
