@@ -79,7 +79,8 @@ def trained(path: Path, device: str = "cpu") -> Trainer:
 
 def write_lines(trainer: Trainer, pool: Pool, count: int) -> Set[int]:
     """Writes `count` lines, and again, until so many differ or the pool is out."""
-    prompt, choices = trainer.reader.prompt([pool]), trainer.reader.choices([pool])
+    prompt = trainer.reader.prompt([pool]).on(trainer.device)
+    choices = trainer.reader.choices([pool]).on(trainer.device)
     found: Set[int] = set()
     for _ in range(ROUNDS):
         found.update(sample(trainer.policy, prompt, choices, count, trainer.generator)[1][0].tolist())
