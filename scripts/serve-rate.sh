@@ -3,10 +3,11 @@
 # candidate and different problems, submitted as one batch. CANDIDATE: a name, or members of a submission
 # ('"kernel":"multistage","parameters":{"BM":128}'); MORE: further members (',"screen":1'). Each @JOB@ in them
 # is the job's number: a source that has one is compiled anew for each job. $VARY: words for @VARY@ in them,
-# one job of each problem for each word, as a generator tries several candidates on a problem. $DEVICE (cpu),
-# $SIDES (64x64) and $STEP (8) of K choose device and problems; $EFFORT: how exactly each is measured. Prints
-# the rate, the device's busy share, the middle half-width of the ratios by their runs alone, how many runs it
-# took, how long the device had no job, and the first failure; exit 1: not all were ok. A second line has the
+# one job of each problem for each word, as a generator tries several candidates on a problem. $DEVICE (cpu;
+# cuda:0,1: the work is shared), $SIDES (64x64) and $STEP (8) of K choose devices and problems; $EFFORT: how
+# exactly each is measured. Prints the rate, the devices' busy share (the mean), the middle half-width of the
+# ratios by their runs alone, how many runs it took, how long devices had no job, in all, and the first
+# failure; exit 1: not all were ok. A second line has the
 # means of `spent`, the first job left out, a third those of a worker's start. Needs curl.
 # docs/lab/serve-details.md has what it printed.
 set -euo pipefail
@@ -50,16 +51,19 @@ for id in $ids; do
     fi
 done
 ns=$(($(date +%s%N) - began))
+devices=${DEVICE:-cpu}
+devices=${devices//[!,]/}
+devices=$((${#devices} + 1))
 width=$(awk '$1 > 0 { printf "%.3f\n", 50 * log($2 / $1) }' "$work/widths" | sort -g | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }')
-busy=$(sed 's/.*busy:\([0-9.e-]*\).*/\1/' "$work/spent" | awk -v ms="$((ns / 1000000))" '{ s += $1 } END { printf "%.1f", 100000 * s / ms }')
+busy=$(sed 's/.*busy:\([0-9.e-]*\).*/\1/' "$work/spent" | awk -v ms="$((ns / 1000000))" -v of="$devices" '{ s += $1 } END { printf "%.1f", 100000 * s / ms / of }')
 awk -v n="$jobs" -v ok="$ok" -v s="$((ns / 1000000))" -v busy="$busy" -v width="${width:-?}" 'BEGIN {
     printf "%d jobs, %d ok: %.3f s each, %.0f an hour; ", n, ok, s / 1000 / n, 3600000 * n / s
     printf "busy with contenders %s%%, half-width %s%%", busy, width
 }'
 awk -v n="$jobs" '{ s += 1 / $1; m++ } END { printf "; in %d runs, %d shared ones", n - m + s + 0.5, s + 0.5 }' "$work/together"
-# The parts of a job, but for its queue, compiler and what is counted twice, are when the device had it.
-sed 's/,parts:.*//; s/,busy:.*//' "$work/spent" | tr ',' '\n' | awk -F: -v ns="$ns" '
-    $1 != "queue" && $1 != "compile" { s += $2 } END { printf "; the device without a job %.2f s\n", ns / 1e9 - s }'
+# The parts of a job, but for its queue, compiler and what is counted twice, are when a device had it.
+sed 's/,parts:.*//; s/,busy:.*//' "$work/spent" | tr ',' '\n' | awk -F: -v ns="$ns" -v of="$devices" '
+    $1 != "queue" && $1 != "compile" { s += $2 } END { printf "; devices without a job %.2f s\n", of * ns / 1e9 - s }'
 tr ',' '\n' <"$work/spent" | awk -F: -v n="$jobs" -v ms="$((ns / 1000000))" '
     $1 == "queue" { job++; of = ""; next }
     $1 == "parts" { of = "parts/"; next }
