@@ -5,13 +5,15 @@ a choice among them alone loses.
     scripts/portfolio.py --evaluate results/portfolio.json
     scripts/portfolio.py --write kernels/spaces/cudal2.portfolio [--size 128]
 
-A kernel is what needs a compilation of its own: a layout and the parameters that are no launch's. Data: the
-searches of results/*/explore. What a search did not race of a problem is expected by trees (those of
-train-ranker.py, learned without the problem's shape) and by the searched configurations' ratio to them.
+A kernel is what needs a compilation of its own: a layout and the parameters that are no launch's (which are
+is said by the kernels' manifests). Data: the searches of results/*/explore. What a search did not race of a
+problem is expected by trees (those of train-ranker.py, learned without the problem's shape) and by the
+searched configurations' ratio to them.
 Kernels are taken one by one, each time the one that shortens the times of the problems most (geometric mean).
 --evaluate leaves out a third of the shapes at a time. Needs what train-ranker.py needs.
 """
 import argparse
+import functools
 import importlib.util
 import json
 import subprocess
@@ -20,7 +22,6 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-LAUNCH = ("EARLY", "RASTER", "DOWN", "FETCH")
 SIZES = (32, 64, 128, 256)
 FIRST = (1, 8, 16)
 LEAST = 30  # configurations that a search must have raced
@@ -36,10 +37,18 @@ def ranker():
     return made
 
 
+@functools.cache
+def launch_parameters(kernel):
+    """The parameters that the kernel's manifest gives to a launch: a compilation does not know them."""
+    parameters = json.loads((ROOT / "kernels" / (kernel + ".json")).read_text())["parameters"]
+    return {name for name, said in parameters.items() if said.get("launch")}
+
+
 def kernel_of(layout, key):
     """What is compiled: the key without the launch's parameters."""
     name, _, values = key.partition(":")
-    return layout + " " + name + ":" + ",".join(v for v in values.split(",") if v.split("=")[0] not in LAUNCH)
+    launch = launch_parameters(name)
+    return layout + " " + name + ":" + ",".join(v for v in values.split(",") if v.split("=")[0] not in launch)
 
 
 def greedy(logs, most):

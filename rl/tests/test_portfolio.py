@@ -19,6 +19,11 @@ class Portfolio(unittest.TestCase):
         self.assertEqual({self.it.kernel_of("nn", k) for k in keys}, {"nn persistent:BM=64,BN=8"})
         self.assertNotEqual(self.it.kernel_of("nn", keys[0]), self.it.kernel_of("tn", keys[0]))
 
+    def test_what_a_launch_decides_is_said_by_the_kernels_manifest(self):
+        keys = ["multistage:BM=64,RASTER=%d,EARLY=%d" % each for each in ((8, 0), (8, 1), (16, 1))]
+        self.assertEqual([self.it.kernel_of("nn", k) for k in keys],
+                         ["nn multistage:BM=64,RASTER=8"] * 2 + ["nn multistage:BM=64,RASTER=16"])
+
     def test_kernels_are_taken_for_what_they_add(self):
         import numpy
         slower = numpy.array([[1.0, 1.5, 1.2], [1.0, 1.5, 1.2], [1.9, 1.0, 1.2]])
