@@ -166,7 +166,7 @@ RED_TEAM_HEAD = ("cheats caught", "honest contenders accused", "baselines accuse
 
 def red_team():
     rows = []
-    for gpu, log in (("H100", "../h100/redteam/7fe92321.txt"), ("H200", "redteam/33b9bc24.txt")):
+    for gpu, log in (("H100", "../h100/redteam/7fe92321.txt"), ("H200", "redteam/fdf489c3.txt")):
         with open(os.path.join(ROOT, log), errors="replace") as file:
             found = COUNTS.findall(file.read())[-1]
         rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), *found))
