@@ -1,6 +1,6 @@
 #!/bin/bash
 # scripts/keep-run.sh: a run as it is committed. Its paths are renamed, its checksums hold, what a journal
-# says is not touched.
+# says is not touched. And scripts/journal-cut.py: a journal without the cells of another.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 export CUDAL2_BENCH=$bench
@@ -87,4 +87,24 @@ for arguments in "" "one" "-p nothing a b" "-x a b" "a b c d"; do
 done
 [ ! -e "$work/kept/gpu/none" ]
 verdict $? "a refused run leaves nothing behind"
+
+# scripts/journal-cut.py: of six cells three, and the others by leaving those out.
+journal=tests/fixtures/data/journals/11-22-offline-f32/journal.jsonl.gz
+shapes() { cut -d, -f4-6 "$work/out" | tail -n +2 | sort -u; } # of the last `report --format medians`
+run report "$journal" --format medians
+shapes >"$work/all"
+scripts/journal-cut.py "$journal" --cells 3 >"$work/some.jsonl"
+run report "$work/some.jsonl" --format medians
+shapes >"$work/some"
+scripts/journal-cut.py "$journal" --without "$work/some.jsonl" >"$work/others.jsonl"
+run report "$work/others.jsonl" --format medians
+expect_code 0 "a journal without the cells of another reads, so its checksums hold"
+[ ! -s "$work/err" ]
+verdict $? "without a warning" "$(head -1 "$work/err")"
+shapes >"$work/others"
+[ "$(wc -l <"$work/others")" -eq 3 ] && cmp -s <(sort "$work/some" "$work/others") "$work/all"
+verdict $? "it has the cells that the other journal has not, and no more" "$(tr '\n' ' ' <"$work/others")"
+told() { grep -c "\"kind\":\"activity\".*\"cell\":\"[^\"]*-$(tr , x <<<"$1")\"" "$work/others.jsonl"; } # told M,N,K
+[ "$(told "$(head -1 "$work/some")")" -eq 0 ] && [ "$(told "$(head -1 "$work/others")")" -eq 1 ]
+verdict $? "and what was recorded of these alone"
 finish
