@@ -70,9 +70,10 @@ struct cuda_device {
     /* Contexts of work whose latest graph had programmatic edges; `noted` counts those that were put there. */
     const void *programmatic[CUDA_PROGRAMMATIC_MOST];
     unsigned noted;
-    bool alone;          /* what is launched now must not begin before what is ahead of it has ended */
-    unsigned withheld;   /* launches that were to, since the segment's first one */
-    uint32_t hold_count; /* how often the stream was held; signals->handed_over follows it */
+    struct launch_marks *veil_marks; /* NULL, or where a veil marks its end under capture */
+    bool alone;                      /* what is launched now must not begin before what is ahead of it has ended */
+    unsigned withheld;               /* launches that were to, since the segment's first one */
+    uint32_t hold_count;             /* how often the stream was held; signals->handed_over follows it */
     cu_pointer flush_buffer, compare_parts;
     size_t flush_bytes;
     size_t limits[N_LIMITS]; /* as found when the device was opened */
@@ -181,7 +182,7 @@ struct device_segment {
     cu_graph graph;
     cu_graph_exec exec;
     bool held;                  /* on the rung graph: as device_ops.held */
-    bool early;                 /* as device_ops.early */
+    bool early, joined;         /* as device_ops.early and joined */
     struct launch_marks *marks; /* NULL, or what notes where each launch ends under capture */
 };
 
@@ -201,6 +202,7 @@ int cuda_try_hold(struct cuda_device *c, struct error *err);
 void cuda_reorder(struct device_segment *segment, uint64_t order);
 bool cuda_segment_held(const struct device_segment *segment);
 bool cuda_segment_early(const struct device_segment *segment);
+bool cuda_segment_joined(const struct device_segment *segment);
 /* One launch of its work, with a mark behind it where marks are kept. */
 int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, size_t set, struct error *err);
 /* Enqueues primers, start event, launches, stop event of each visit; the flags say whether the events become nodes of a
@@ -215,17 +217,20 @@ struct launch_marks;
 /* NULL out of memory. */
 struct launch_marks *launch_marks_new(void);
 void launch_marks_free(struct launch_marks *marks);
-/* Under capture, behind each launch or event: what is new in the stream is the next part. */
-int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, struct error *err);
+/* Under capture, behind each launch or event: what is new in the stream is the next part. `loose`: the kernel behind it
+ * may begin before this part has ended. */
+int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, bool loose, struct error *err);
 /* Whether work of this graph may begin before what is ahead of it has ended, inside a launch or between two. A graph of
  * an older driver has no such edges that can be seen. */
 int launch_edges_programmatic(struct cuda_device *c, cu_graph graph, bool *any, struct error *err);
 /* What was found of such edges. */
 struct launch_edges {
-    bool any;       /* inside launches or between them */
-    size_t between; /* parts */
+    bool any;        /* inside launches or between them */
+    size_t between;  /* parts */
+    size_t loosened; /* full ones that became so; not among the others */
 };
-/* Counts them; those between parts become full dependencies where they are not to stay. */
+/* Counts them; those between parts become full dependencies where they are not to stay, and where overlap is allowed
+ * those of a kernel on the kernel that a loose part ends with become programmatic first. */
 int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, const struct device_segment *s,
                        struct launch_edges *out, struct error *err);
 

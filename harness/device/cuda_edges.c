@@ -13,6 +13,7 @@ struct launch_marks {
     struct mark {
         cu_node node;
         size_t part; /* counted from 0; SIZE_MAX, of a web's nodes: not known yet */
+        bool loose;  /* as launch_marks_add */
     } * ends;
     size_t n, capacity, parts;
 };
@@ -43,7 +44,7 @@ static bool grow(struct launch_marks *marks, size_t more)
 }
 
 /* A capture that has been invalidated says so when it ends. */
-int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, struct error *err)
+int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, bool loose, struct error *err)
 {
     int status = 0;
     uint64_t id;
@@ -59,7 +60,7 @@ int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, struct e
     if (!grow(marks, n))
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the ends of %zu launches", marks->parts);
     for (size_t i = 0; i < n; i++)
-        marks->ends[marks->n++] = (struct mark){ends[i], marks->parts};
+        marks->ends[marks->n++] = (struct mark){ends[i], marks->parts, loose};
     marks->parts++;
     return 0;
 }
@@ -83,7 +84,7 @@ static int by_address(const void *a, const void *b)
 
 static struct mark *find(const struct web *w, cu_node node)
 {
-    const struct mark key = {node, 0};
+    const struct mark key = {.node = node};
     return bsearch(&key, w->nodes, w->n_nodes, sizeof key, by_address);
 }
 
@@ -91,8 +92,8 @@ static void list_nodes(struct web *w)
 {
     size_t kept = 0;
     for (size_t i = 0; i < w->n_edges; i++) {
-        w->nodes[2 * i] = (struct mark){w->from[i], SIZE_MAX};
-        w->nodes[2 * i + 1] = (struct mark){w->to[i], SIZE_MAX};
+        w->nodes[2 * i] = (struct mark){.node = w->from[i], .part = SIZE_MAX};
+        w->nodes[2 * i + 1] = (struct mark){.node = w->to[i], .part = SIZE_MAX};
     }
     qsort(w->nodes, 2 * w->n_edges, sizeof *w->nodes, by_address);
     for (size_t i = 0; i < 2 * w->n_edges; i++)
@@ -108,7 +109,7 @@ static bool order_edges(struct web *w)
     if (!targets)
         return false;
     for (size_t i = 0; i < w->n_edges; i++)
-        targets[i] = (struct mark){w->to[i], i};
+        targets[i] = (struct mark){.node = w->to[i], .part = i};
     qsort(targets, w->n_edges, sizeof *targets, by_address);
     for (size_t i = 0; i < w->n_edges; i++)
         w->order[i] = targets[i].part;
@@ -131,16 +132,17 @@ static size_t first_into(const struct web *w, cu_node node)
 }
 
 /* Everything on the ways to this node that no earlier part has. */
-static void claim(struct web *w, cu_node end, size_t part)
+static void claim(struct web *w, const struct mark *end)
 {
     size_t depth = 0;
-    w->stack[depth++] = end;
+    w->stack[depth++] = end->node;
     while (depth > 0) {
         cu_node node = w->stack[--depth];
         struct mark *mark = find(w, node);
         if (!mark || mark->part != SIZE_MAX)
             continue;
-        mark->part = part;
+        mark->part = end->part;
+        mark->loose = end->loose;
         for (size_t i = first_into(w, node); i < w->n_edges && w->to[w->order[i]] == node; i++)
             w->stack[depth++] = w->from[w->order[i]];
     }
@@ -178,7 +180,7 @@ static int divide(struct web *w, const struct launch_marks *marks, struct error 
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph edges", w->n_edges);
     list_nodes(w);
     for (size_t i = 0; i < marks->n; i++)
-        claim(w, marks->ends[i].node, marks->ends[i].part);
+        claim(w, &marks->ends[i]);
     return 0;
 }
 
@@ -233,6 +235,42 @@ static int make_full(const struct web *w, size_t n, const struct driver *cu, cu_
     return rc;
 }
 
+/* ---- overlap that a row gives ---- */
+
+static bool is_kernel(const struct driver *cu, cu_node node)
+{
+    int type = -1;
+    return cu->node_type(node, &type) == CU_OK && type == CU_NODE_KERNEL;
+}
+
+/* A kernel's only dependency, on the kernel that a loose part ends with. */
+static bool can_loosen(const struct web *w, const struct driver *cu, size_t edge)
+{
+    const struct mark *from = find(w, w->from[edge]), *to = find(w, w->to[edge]);
+    size_t first = first_into(w, to->node);
+    bool only = first + 1 == w->n_edges || w->to[w->order[first + 1]] != to->node;
+    return w->edges[edge].type == CU_EDGE_PLAIN && from->loose && from->part != to->part && only &&
+           is_kernel(cu, from->node) && is_kernel(cu, to->node);
+}
+
+/* Counts them in *n. */
+static int loosen(struct web *w, const struct driver *cu, cu_graph graph, size_t *n, struct error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < w->n_edges && rc == 0; i++) {
+        if (!can_loosen(w, cu, i))
+            continue;
+        rc = driver_check(cu, cu->edges_remove(graph, &w->from[i], &w->to[i], &w->edges[i], 1), err,
+                          "cuGraphRemoveDependencies(full)");
+        w->edges[i] = (struct cu_edge){.from_port = CU_PORT_PROGRAMMATIC, .type = CU_EDGE_PROGRAMMATIC};
+        if (rc == 0)
+            rc = driver_check(cu, cu->edges_add(graph, &w->from[i], &w->to[i], &w->edges[i], 1), err,
+                              "cuGraphAddDependencies(programmatic)");
+        ++*n;
+    }
+    return rc;
+}
+
 int launch_edges_programmatic(struct cuda_device *c, cu_graph graph, bool *any, struct error *err)
 {
     struct web w;
@@ -250,15 +288,18 @@ int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, 
 {
     const struct driver *cu = &c->driver;
     struct web w;
-    *out = (struct launch_edges){false, 0};
+    *out = (struct launch_edges){false, 0, 0};
     if (!cu->graph_edges)
         return 0;
     int rc = read_edges(&w, cu, s->graph, err);
+    bool joins = s->has_work && device_shape_joins(&s->shape);
     out->any = rc == 0 && has_programmatic(&w);
-    if (out->any) {
+    if (rc == 0 && w.n_edges > 0 && (out->any || joins)) {
         rc = divide(&w, marks, err);
+        if (rc == 0 && joins)
+            rc = loosen(&w, cu, s->graph, &out->loosened, err);
         if (rc == 0)
-            out->between = keep_between(&w);
+            out->between = keep_between(&w) - out->loosened;
         if (rc == 0 && out->between > 0 && !s->shape.overlap)
             rc = make_full(&w, out->between, cu, s->graph, err);
     }

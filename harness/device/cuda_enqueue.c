@@ -8,7 +8,7 @@
 int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, size_t set, struct error *err)
 {
     int rc = cuda_run_work(c, s->has_work ? &s->work : NULL, set, err);
-    return rc == 0 && s->marks ? launch_marks_add(s->marks, c, err) : rc;
+    return rc == 0 && s->marks ? launch_marks_add(s->marks, c, s->shape.join == JOIN_LAUNCHES, err) : rc;
 }
 
 /* What comes between two launches is a part of its own: the launch behind it must not begin before it has ended. */
@@ -18,7 +18,7 @@ static int interrupt(struct cuda_device *c, const struct device_segment *s, size
     int status = s->shape.broken->enqueue(s->shape.broken->context, set, why);
     if (status != CUDAL2_OK)
         return error_set(err, EXIT_CODE_INTERNAL, "between two launches: %s", why);
-    return s->marks ? launch_marks_add(s->marks, c, err) : 0;
+    return s->marks ? launch_marks_add(s->marks, c, false, err) : 0;
 }
 
 static int launch_next(struct cuda_device *c, const struct device_segment *s, unsigned visit, unsigned i,

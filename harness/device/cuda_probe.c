@@ -376,6 +376,8 @@ static int cuda_veil(struct device *d, const struct probe_veil *asked, char *why
         rc = run_veil(c, KERNEL_VEIL, p->dtype, &veil, &err);
     if (rc == 0)
         rc = run_veil(c, KERNEL_UNVEIL, p->dtype, &veil, &err);
+    if (rc == 0 && c->veil_marks)
+        rc = launch_marks_add(c->veil_marks, c, true, &err);
     return say(rc, &err, why);
 }
 

@@ -171,6 +171,11 @@ bool cuda_segment_early(const struct device_segment *segment)
     return segment->early;
 }
 
+bool cuda_segment_joined(const struct device_segment *segment)
+{
+    return segment->rung == RUNG_GRAPH && segment->joined;
+}
+
 static int run_graph(struct cuda_device *c, const struct device_segment *s, struct error *err)
 {
     int rc = s->held ? cuda_hold(c, err) : 0;

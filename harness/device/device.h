@@ -115,6 +115,10 @@ struct device_break {
     unsigned visit, launch; /* ahead of this launch, untimed ones counted */
 };
 
+/* Which full dependencies of a kernel on a kernel become programmatic where overlap is allowed, as if the launch had
+ * asked for it: none, those of a launch on the one ahead, or those of what follows a veil (probe.h) on the veil. */
+enum device_join { JOIN_NONE, JOIN_LAUNCHES, JOIN_VEILS };
+
 /* What one timed segment is made of: visits to places in memory, one after the other. A visit has n_sets / visits sets
  * of its own, which its launches use in turn from first_set on (0 where there are several visits), and its timed
  * launches stand between events of their own. */
@@ -130,6 +134,7 @@ struct device_shape {
                    * caller waits for the first replay */
     bool settled; /* its first replay may count: there is none before */
     bool overlap; /* a launch may begin before the one ahead has ended, if it is made so; else it never does */
+    enum device_join join; /* only with overlap, and where nothing is `broken` */
 };
 
 #define DEVICE_MAX_VISITS 8u
@@ -142,6 +147,12 @@ static inline unsigned device_shape_visits(const struct device_shape *shape)
 static inline unsigned device_shape_untimed(const struct device_shape *shape)
 {
     return shape->primers + (device_shape_visits(shape) - 1) * shape->again;
+}
+
+/* Whether dependencies of the segment may become programmatic. */
+static inline bool device_shape_joins(const struct device_shape *shape)
+{
+    return shape->join != JOIN_NONE && shape->overlap && shape->broken == NULL;
 }
 
 /* Whether something comes ahead of launch `i`, untimed ones included, of a visit. */
@@ -234,6 +245,8 @@ struct device_ops {
      * made full dependencies of them. Of launches that the harness does not make itself it is seen on the rung graph
      * alone. NULL: never. */
     bool (*early)(const struct device_segment *segment);
+    /* Whether some dependency became programmatic by device_shape.join. NULL: never. */
+    bool (*joined)(const struct device_segment *segment);
     /* From now on launches use their sets in this order (device_shape.order). On the rung graph they stay as they were
      * captured. */
     void (*reorder)(struct device_segment *segment, uint64_t order);

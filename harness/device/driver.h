@@ -164,6 +164,7 @@ enum cu_tensor_promotion { CU_TENSOR_L2_NONE, CU_TENSOR_L2_64, CU_TENSOR_L2_128,
 
 /* CUgraphEdgeData. */
 enum cu_edge_types { CU_EDGE_PLAIN = 0, CU_EDGE_PROGRAMMATIC = 1 };
+#define CU_PORT_PROGRAMMATIC 1 /* of a kernel: when it lets what depends on it begin */
 
 struct cu_edge {
     unsigned char from_port, to_port, type, reserved[5];

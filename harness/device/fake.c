@@ -310,6 +310,11 @@ static bool fake_held(const struct device_segment *segment)
     return segment->held;
 }
 
+static bool fake_joined(const struct device_segment *segment)
+{
+    return segment->has_work && segment->rung == RUNG_GRAPH && device_shape_joins(&segment->shape);
+}
+
 static int fake_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
 {
     struct fake_device *f = fake_of(d);
@@ -431,6 +436,7 @@ static const struct device_ops fake_ops = {
     .rung_reason = fake_rung_reason,
     .reorder = fake_reorder,
     .held = fake_held,
+    .joined = fake_joined,
     .measure = fake_measure,
     .release_segment = fake_release_segment,
     .time_event = fake_time_event,

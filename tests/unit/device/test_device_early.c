@@ -8,13 +8,20 @@
 #include <cmocka.h>
 
 #include "device/cuda.h"
+#include "device/probe.h"
 #include "mock_cuda.h"
 #include "mock_cuda_run.h"
 
 struct work {
     unsigned kernels, early; /* bit i: kernel i of a launch is launched early */
     bool stranger;           /* past the harness's own launch */
+    bool veiled;             /* behind a veil */
 };
+
+static uint16_t matrix[400];
+static const struct cudal2_operands operands = {matrix, matrix, matrix};
+static const struct probe_veil veil = {
+    {.m = 20, .n = 20, .k = 20, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32}, &operands, 3};
 
 static int launch_past(unsigned early)
 {
@@ -29,6 +36,8 @@ static int launch(void *context, size_t set, char *why)
     const struct work *w = context;
     int status = CUDAL2_OK;
     (void)set;
+    if (w->veiled)
+        status = d->probes->veil(d, &veil, why);
     for (unsigned i = 0; i < w->kernels && status == CUDAL2_OK; i++) {
         const struct cuda_launch l = {.function = (void *)1,
                                       .grid = {1, 1, 1},
@@ -44,13 +53,16 @@ static int launch(void *context, size_t set, char *why)
 struct made {
     bool early;
     unsigned programmatic, cut, wishes; /* edges, places without one, and kernels that say that they may */
+    bool joined;
 };
+
+static enum device_join join; /* of what make() prepares */
 
 static struct made make(const struct work *asked, bool overlap, enum device_rung rung)
 {
     struct work w = *asked;
     const struct device_work work = {launch, &w, 0};
-    const struct device_shape four = {.launches = 4, .primers = 2, .n_sets = 1, .overlap = overlap};
+    const struct device_shape four = {.launches = 4, .primers = 2, .n_sets = 1, .overlap = overlap, .join = join};
     struct made made = {0};
     struct device_segment *s;
     struct error err;
@@ -58,6 +70,7 @@ static struct made make(const struct work *asked, bool overlap, enum device_rung
         fail_msg("%s", err.text);
     assert_int_equal(d->ops->rung(s), mock.refuse_edges ? RUNG_BLOCKED : rung);
     made.early = d->ops->early(s);
+    made.joined = d->ops->joined(s);
     for (size_t i = 0; s->graph && i < s->graph->n; i++) {
         made.programmatic += s->graph->ops[i].programmatic;
         made.cut += s->graph->ops[i].cut;
@@ -74,6 +87,7 @@ static void expect(const struct work *w, bool overlap, struct made wanted)
     assert_int_equal(made.programmatic, wanted.programmatic);
     assert_int_equal(made.cut, wanted.cut);
     assert_int_equal(made.wishes, wanted.wishes);
+    assert_int_equal(made.joined, wanted.joined);
 }
 
 /* What a library's second kernel does behind its first is no overlap of launches. Between two primers and four launches
@@ -82,10 +96,10 @@ static void overlap_that_is_asked_for_stays(void **state)
 {
     (void)state;
     for (int stranger = 0; stranger < 2; stranger++) {
-        expect(&(struct work){1, 0, stranger}, true, (struct made){0});
-        expect(&(struct work){1, 1, stranger}, true, (struct made){true, 4, 0, 6});
-        expect(&(struct work){2, 2, stranger}, true, (struct made){false, 6, 0, 6});
-        expect(&(struct work){2, 3, stranger}, true, (struct made){true, 10, 0, 12});
+        expect(&(struct work){1, 0, stranger, false}, true, (struct made){0});
+        expect(&(struct work){1, 1, stranger, false}, true, (struct made){true, 4, 0, 6, false});
+        expect(&(struct work){2, 2, stranger, false}, true, (struct made){false, 6, 0, 6, false});
+        expect(&(struct work){2, 3, stranger, false}, true, (struct made){true, 10, 0, 12, false});
     }
 }
 
@@ -93,18 +107,39 @@ static void overlap_that_is_asked_for_stays(void **state)
 static void a_strangers_launches_are_kept_apart(void **state)
 {
     (void)state;
-    expect(&(struct work){1, 0, true}, false, (struct made){0});
-    expect(&(struct work){1, 1, true}, false, (struct made){true, 0, 0, 2});
-    expect(&(struct work){2, 2, true}, false, (struct made){false, 6, 0, 6});
-    expect(&(struct work){2, 1, true}, false, (struct made){true, 0, 0, 2});
-    expect(&(struct work){2, 3, true}, false, (struct made){true, 6, 0, 8});
-    expect(&(struct work){3, 7, true}, false, (struct made){true, 12, 0, 14});
+    expect(&(struct work){1, 0, true, false}, false, (struct made){0});
+    expect(&(struct work){1, 1, true, false}, false, (struct made){true, 0, 0, 2, false});
+    expect(&(struct work){2, 2, true, false}, false, (struct made){false, 6, 0, 6, false});
+    expect(&(struct work){2, 1, true, false}, false, (struct made){true, 0, 0, 2, false});
+    expect(&(struct work){2, 3, true, false}, false, (struct made){true, 6, 0, 8, false});
+    expect(&(struct work){3, 7, true, false}, false, (struct made){true, 12, 0, 14, false});
+}
+
+/* What a library launched plainly gets what an early launch has: the same edges. Those inside a launch, and those of
+ * who asked himself, are his own, and launches alone stay so. */
+static void plain_launches_are_joined_on_request(void **state)
+{
+    (void)state;
+    join = JOIN_LAUNCHES;
+    for (int stranger = 0; stranger < 2; stranger++) {
+        expect(&(struct work){1, 0, stranger, false}, true, (struct made){false, 4, 0, 0, true});
+        expect(&(struct work){2, 0, stranger, false}, true, (struct made){false, 4, 0, 0, true});
+        expect(&(struct work){2, 2, stranger, false}, true, (struct made){false, 10, 0, 6, true});
+        expect(&(struct work){1, 1, stranger, false}, true, (struct made){true, 4, 0, 6, false});
+        expect(&(struct work){1, 0, stranger, false}, false, (struct made){0});
+    }
+    join = JOIN_VEILS; /* what follows one, alone */
+    expect(&(struct work){1, 0, true, false}, true, (struct made){0});
+    expect(&(struct work){1, 0, true, true}, true, (struct made){false, 6, 0, 0, true});
+    expect(&(struct work){1, 1, true, true}, true, (struct made){true, 6, 0, 6, false});
+    expect(&(struct work){2, 0, true, true}, true, (struct made){false, 6, 0, 0, true});
+    join = JOIN_NONE;
 }
 
 /* As a run takes both: each time is its own graph's, whatever the other one holds. */
 static void a_row_stands_beside_launches_alone(void **state)
 {
-    struct work w = {1, 1, false};
+    struct work w = {1, 1, false, false};
     const struct device_work work = {launch, &w, 0};
     struct device_shape shape = {.launches = 4, .primers = 2, .n_sets = 1};
     struct device_segment *alone, *row;
@@ -134,8 +169,8 @@ static void a_row_stands_beside_launches_alone(void **state)
 static void the_harness_launches_one_after_the_other(void **state)
 {
     (void)state;
-    const struct work w = {1, 1, false};
-    expect(&w, false, (struct made){true, 0, 0, 0});
+    const struct work w = {1, 1, false, false};
+    expect(&w, false, (struct made){true, 0, 0, 0, false});
     mock.last_config = (struct cu_launch_config){0};
     assert_true(make(&w, false, RUNG_EVENTS).early);
     assert_int_equal(mock.last_config.n_attributes, 0);
@@ -147,7 +182,7 @@ static void edges_that_do_not_change_refuse_the_graph(void **state)
 {
     (void)state;
     mock.refuse_edges = CU_NOT_SUPPORTED;
-    make(&(struct work){1, 1, true}, false, RUNG_GRAPH);
+    make(&(struct work){1, 1, true, false}, false, RUNG_GRAPH);
 }
 
 /* How often a segment of this work is captured, and how many launches are marked. */
@@ -173,13 +208,13 @@ static void expect_captures(const struct work *asked, int captures, int marks)
 static void launches_are_marked_where_some_may_overlap(void **state)
 {
     (void)state;
-    expect_captures(&(struct work){1, 0, true}, 1, 0);
-    expect_captures(&(struct work){1, 0, true}, 1, 0);
-    expect_captures(&(struct work){1, 1, true}, 2, 6);
-    expect_captures(&(struct work){1, 1, true}, 1, 6);
-    expect_captures(&(struct work){2, 2, true}, 1, 6); /* inside a launch */
-    expect_captures(&(struct work){1, 0, true}, 1, 6);
-    expect_captures(&(struct work){1, 0, true}, 1, 0);
+    expect_captures(&(struct work){1, 0, true, false}, 1, 0);
+    expect_captures(&(struct work){1, 0, true, false}, 1, 0);
+    expect_captures(&(struct work){1, 1, true, false}, 2, 6);
+    expect_captures(&(struct work){1, 1, true, false}, 1, 6);
+    expect_captures(&(struct work){2, 2, true, false}, 1, 6); /* inside a launch */
+    expect_captures(&(struct work){1, 0, true, false}, 1, 6);
+    expect_captures(&(struct work){1, 0, true, false}, 1, 0);
 }
 
 static void an_older_driver_has_none(void **state)
@@ -189,7 +224,7 @@ static void an_older_driver_has_none(void **state)
     withheld = "cuGraphGetEdges";
     assert_int_equal(mock_open(&d), 0);
     withheld = NULL;
-    assert_false(make(&(struct work){1, 1, true}, true, RUNG_GRAPH).early);
+    assert_false(make(&(struct work){1, 1, true, false}, true, RUNG_GRAPH).early);
 }
 
 int main(void)
@@ -197,6 +232,7 @@ int main(void)
     char cache[] = "/tmp/cudal2-test-early-XXXXXX";
     const struct CMUnitTest tests[] = {
         ON_MOCK(overlap_that_is_asked_for_stays),
+        ON_MOCK(plain_launches_are_joined_on_request),
         ON_MOCK(a_row_stands_beside_launches_alone),
         ON_MOCK(a_strangers_launches_are_kept_apart),
         ON_MOCK(the_harness_launches_one_after_the_other),
