@@ -39,11 +39,13 @@ struct contender_record {
     char rung[16];                       /* ladder rung of the device timing: graph, blocked, events */
     char rung_reason[RECORD_REASON_MAX]; /* why it is not the first; "" on the first */
     bool host_sync;
-    bool early;                 /* its launches are made so that they may overlap (device_ops.early) */
-    unsigned launches, primers; /* of a device-timed segment */
-    cJSON *attributes;          /* owned; object from describe(), or NULL */
-    cJSON *tuning;              /* owned; {variants, verified, rejected[], winner, cached, race[]}, or NULL */
-    cJSON *verification;        /* owned; {coverage, seeds, class, cached, ...}, or NULL */
+    bool early;                          /* its launches are made so that they may overlap (device_ops.early) */
+    bool joined;                         /* the harness made them so in rows (measure/join.h) */
+    char join_reason[RECORD_REASON_MAX]; /* it was asked for and is not so: why; else "" */
+    unsigned launches, primers;          /* of a device-timed segment */
+    cJSON *attributes;                   /* owned; object from describe(), or NULL */
+    cJSON *tuning;                       /* owned; {variants, verified, rejected[], winner, cached, race[]}, or NULL */
+    cJSON *verification;                 /* owned; {coverage, seeds, class, cached, ...}, or NULL */
     cJSON *deviation;  /* owned; [largest, RMS over the output's RMS, and against fp64 if taken] on N(0,1), or NULL */
     cJSON *invariance; /* owned; whether its bits depend on M or on the launch (verify/invariance.h), or NULL */
     cJSON *energy;     /* owned; what a launch takes of it (measure/energy.h), or NULL */

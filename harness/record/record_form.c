@@ -9,9 +9,10 @@
 
 /* What a contender says besides its times. */
 static const char *const contender_keys[] = {
-    "name",    "layout",       "family",    "layout_suffix", "candidate", "status",     "stage",   "reason",
-    "invalid", "copy_of",      "rung",      "rung_reason",   "host_sync", "launches",   "primers", "attributes",
-    "tuning",  "verification", "deviation", "late",          "early",     "invariance", "energy"};
+    "name",       "layout",     "family",  "layout_suffix", "candidate",   "status",    "stage",
+    "reason",     "invalid",    "copy_of", "rung",          "rung_reason", "host_sync", "launches",
+    "primers",    "attributes", "tuning",  "verification",  "deviation",   "late",      "early",
+    "invariance", "energy",     "joined",  "join_reason"};
 #define CONTENDER_KEYS (sizeof contender_keys / sizeof *contender_keys)
 
 int form_contender_keys(struct json_at at, struct error *err)

@@ -104,6 +104,10 @@ static int read_outcome(struct json_at at, struct contender_record *c, struct er
     if (code == 0)
         code = form_take_bool(at, "early", &c->early, err);
     if (code == 0)
+        code = form_take_bool(at, "joined", &c->joined, err);
+    if (code == 0)
+        code = form_take_text(at, "join_reason", c->join_reason, sizeof c->join_reason, err);
+    if (code == 0)
         code = form_take_text(at, "rung_reason", c->rung_reason, sizeof c->rung_reason, err);
     return code;
 }

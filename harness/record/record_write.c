@@ -215,6 +215,9 @@ static cJSON *contender_to_json(const struct contender_form *form, const struct 
     tree_put_text(&w, "rung_reason", c->rung_reason);
     tree_put_true(&w, "host_sync", c->host_sync);
     tree_put_true(&w, "early", c->early);
+    if (c->joined || c->join_reason[0])
+        tree_put(&w, "joined", cJSON_CreateBool(c->joined));
+    tree_put_text(&w, "join_reason", c->join_reason);
     put_common(&w, c, form->usual);
     tree_put_copy(&w, "attributes", c->attributes);
     tree_put_copy(&w, "tuning", c->tuning);

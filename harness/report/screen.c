@@ -289,13 +289,19 @@ static void print_group(struct screen *screen, const struct result_cell *first)
     free((void *)group);
 }
 
-/* Cells in which the contender of this name was launched early. */
-static unsigned count_early(const struct result *r, const char *name)
+/* Launched early by itself, or joined in rows by the harness. */
+static bool overlaps(const struct result_contender *c, bool joined)
+{
+    return joined ? c->joined : c->early;
+}
+
+/* Cells in which the contender of this name was. */
+static unsigned count_early(const struct result *r, const char *name, bool joined)
 {
     unsigned n = 0;
     for (size_t i = 0; i < r->n_cells; i++) {
         const struct result_contender *contender = result_contender(&r->cells[i], name);
-        n += contender && contender->early;
+        n += contender && overlaps(contender, joined);
     }
     return n;
 }
@@ -314,26 +320,33 @@ static bool is_seen(const struct seen *seen, const char *name)
     return found;
 }
 
-static void add_early(struct screen *screen, struct seen *seen, const struct result_contender *c)
+static void add_early(struct screen *screen, struct seen *seen, const struct result_contender *c, bool joined)
 {
-    if (!c->early || is_seen(seen, c->name))
+    if (!overlaps(c, joined) || is_seen(seen, c->name))
         return;
-    unsigned count = count_early(screen->result, c->name);
-    text_add(&screen->text, "%s%s in %u cell%s", seen->n == 0 ? "Launched early: " : ", ", c->name, count,
-             count == 1 ? "" : "s");
+    unsigned count = count_early(screen->result, c->name, joined);
+    const char *label = joined ? "Joined in device-row by --join-rows: " : "Launched early: ";
+    text_add(&screen->text, "%s%s in %u cell%s", seen->n == 0 ? label : ", ", c->name, count, count == 1 ? "" : "s");
     seen->names[seen->n++] = c->name;
 }
 
 /* Contenders have the names that they have in the cell where each is met first. */
-static void print_early(struct screen *screen)
+static size_t list_early(struct screen *screen, bool joined)
 {
     struct seen seen = {.n = 0};
     for (size_t i = 0; i < screen->result->n_cells; i++) {
         const struct result_cell *cell = &screen->result->cells[i];
         for (size_t c = 0; c < cell->n_contenders; c++)
-            add_early(screen, &seen, &cell->contenders[c]);
+            add_early(screen, &seen, &cell->contenders[c], joined);
     }
-    if (seen.n > 0)
+    return seen.n;
+}
+
+static void print_early(struct screen *screen)
+{
+    if (list_early(screen, true) > 0)
+        text_add(&screen->text, "\n");
+    if (list_early(screen, false) > 0)
         text_add(&screen->text, "\n  %s\n",
                  screen->dataset.rows[MODE_OFFLINE]
                      ? "Back-to-back launches of these overlap: device-row is a claim of throughput, not of a launch "

@@ -145,6 +145,8 @@ static void fill_words(const struct contender_record *c, struct result_contender
     out->invalid = c->invalid;
     out->host_sync = c->host_sync;
     out->early = c->early;
+    out->joined = c->joined;
+    out->join_reason = c->join_reason;
     out->launches = c->launches;
 }
 

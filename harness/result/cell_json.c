@@ -71,6 +71,9 @@ static cJSON *contender(const struct result_cell *cell, const struct result_cont
     tree_put_text(&t, "rung_reason", c->rung_reason);
     tree_put_true(&t, "host_sync", c->host_sync);
     tree_put_true(&t, "early", c->early);
+    if (c->joined || c->join_reason[0])
+        tree_put(&t, "joined", cJSON_CreateBool(c->joined));
+    tree_put_text(&t, "join_reason", c->join_reason);
     tree_put_count(&t, "launches", c->launches);
     tree_put_copy(&t, "attributes", c->attributes.json);
     tree_put_copy(&t, "tuning", c->tuning.json);

@@ -115,6 +115,8 @@ const struct field result_contender_fields[] = {
     FIELD(IS_LOOSE_TEXT, result_contender, rung_reason),
     FIELD(IS_FLAG, result_contender, invalid),
     FIELD(IS_FLAG, result_contender, early),
+    FIELD(IS_FLAG, result_contender, joined),
+    FIELD(IS_LOOSE_TEXT, result_contender, join_reason),
     FIELD(IS_FLAG, result_contender, host_sync),
     OBJECT(result_contender, timings, timings),
     OBJECT(result_contender, equal_path, timings),

@@ -88,7 +88,8 @@ struct result_contender {
     double tflops, percent_of_roofline, launches;
     enum verdict verdict; /* of the status */
     enum result_role role;
-    bool invalid, early, host_sync;
+    const char *join_reason;
+    bool invalid, early, joined, host_sync;
 };
 
 /* A candidate against a reference. Speedups are ratios minus 1. */

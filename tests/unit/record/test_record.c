@@ -180,6 +180,7 @@ static struct cell_record *telling_record(void)
     strcpy(c->family, "renamed");
     strcpy(c->rung_reason, "declares that it synchronises");
     c->host_sync = c->early = true;
+    strcpy(c->join_reason, "does not wait");
     c->attributes = cJSON_Parse("{\"algo\":66,\"tile\":\"128x256\"}");
     c->tuning = cJSON_Parse("{\"variants\":8}");
     c->energy = cJSON_Parse("{\"joules\":0.5,\"steps\":12}");
@@ -229,7 +230,9 @@ static void assert_same_contender(const struct contender_record *d, const struct
     assert_string_equal(d->copy_of, "cublas-nn");
     assert_string_equal(d->rung, "graph");
     assert_string_equal(d->rung_reason, "declares that it synchronises");
-    assert_true(d->host_sync && d->early && !d->candidate && d->invalid && d->launches == 48 && d->primers == 1);
+    assert_string_equal(d->join_reason, "does not wait");
+    assert_true(d->host_sync && d->early && !d->joined && !d->candidate && d->invalid && d->launches == 48 &&
+                d->primers == 1);
     assert_true(cJSON_Compare(d->attributes, c->attributes, true));
     assert_true(cJSON_Compare(d->tuning, c->tuning, true));
     assert_true(cJSON_Compare(d->energy, c->energy, true));

@@ -33,6 +33,7 @@ static char *screen_of(unsigned converged, unsigned cells)
         r->converged = i < converged;
         r->alone = every_cell_alone;
         r->contenders[1].early = i % 2;
+        r->contenders[0].joined = every_cell_alone && i % 2;
         if (i == 1)
             fixture_slowdown(r, 5);
         r->dropped_blocks = i;
@@ -199,6 +200,7 @@ static void early_launches_are_told(void **state)
     char *text = screen_of(5, 5);
     assert_true(line_has(line_of(text, "Launched early: "), "Launched early: cudal2-nn in 2 cells"));
     assert_null(strstr(text, "torch.matmul in"));
+    assert_null(strstr(text, "Joined in"));
     assert_true(line_has(line_of(text, "  Back-to-back launches"), "--timing device"));
     assert_non_null(strstr(text, "headline: device-row time"));
     assert_non_null(strstr(text, "device-row  cudal2"));
@@ -214,6 +216,7 @@ static void launches_kept_apart_are_no_row(void **state)
     every_cell_alone = false;
     assert_true(line_has(line_of(text, "Launched early: "), "Launched early: cudal2-nn in 2 cells"));
     assert_true(line_has(line_of(text, "  They are made so"), "times each alone"));
+    assert_true(line_has(line_of(text, "Joined in device-row"), "torch.matmul in 2 cells"));
     assert_null(strstr(text, "device-row  cudal2"));
     assert_non_null(strstr(text, "headline: device time"));
     free(text);
