@@ -57,6 +57,7 @@ enum option_id {
     OPTION_VERIFY_AGAIN,
     OPTION_TIME_ANYWAY,
     OPTION_ENERGY,
+    OPTION_JOIN_ROWS,
     OPTION_INVARIANCE,
     OPTION_ACTIVITY,
     OPTION_SHAPE,
@@ -175,7 +176,7 @@ struct options {
     uint64_t queue;         /* serve: 0: its own limit */
     uint64_t quota;         /* serve: 0: as the queue */
     int completion;         /* enum completion_shell */
-    bool no_verify, verify_again, time_anyway, energy, invariance, memcheck, racecheck, in_process,
+    bool no_verify, verify_again, time_anyway, energy, join_rows, invariance, memcheck, racecheck, in_process,
         compile_only; /* verification */
     bool explore, dry_run, update, mixed, all, agreement, force, resume, explain, once, quiet, no_color, man, help,
         version;

@@ -113,6 +113,8 @@ static void apply_plain(const struct options *o, struct config *config)
         config->time_anyway = true;
     if (o->energy)
         config->energy = true;
+    if (o->join_rows)
+        config->join_rows = true;
     if (o->invariance)
         config->invariance = true;
 }

@@ -120,6 +120,9 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_ENERGY] =
         {"energy", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(energy), MEASUREMENT,
          "offline: also measure joules a launch by the GPU's energy counter, 1 to 2 s a contender and cell"},
+    [OPTION_JOIN_ROWS] =
+        {"join-rows", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(join_rows), MEASUREMENT,
+         "device-row: launches that are seen to wait for the one ahead may overlap it, asked for or not"},
     [OPTION_INVARIANCE] = {"invariance", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(VERIFY), NULL, NULL,
                            AT(invariance), VERIFICATION,
                            "also find out whether rows of C have the same bits for every M, and over 20 launches"},

@@ -26,6 +26,9 @@ const struct config_field config_fields[] = {
     {"", "energy", FIELD_FLAG, AT(energy), 0, 0, false, NULL,
      "Offline, behind each cell's blocks: joules a launch of every contender by the GPU's energy counter, over a "
      "second and ten of its steps at least."},
+    {"", "join_rows", FIELD_FLAG, AT(join_rows), 0, 0, false, NULL,
+     "device-row: launches whose kernels are seen to wait for the one ahead may overlap it, though they do not ask "
+     "for it."},
     {"server", "gap", FIELD_CHOICE, AT(gap.kind), 0, 0, GAP_POISSON, gap_names,
      "Distribution of the idle gaps; uniform is 0.5 to 1.5 of the mean."},
     {"server", "mean_gap_ms", FIELD_MILLIS, AT(gap.mean_ns), 0.001, 60000, 2, NULL,

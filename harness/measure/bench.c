@@ -12,20 +12,24 @@
 #include "base/digest.h"
 #include "contender/plugin_place.h"
 #include "measure/arrivals.h"
+#include "measure/join.h"
 #include "measure/ranges.h"
 #include "measure/room.h"
 
 void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds)
 {
-    char tag[VARIANT_TAG_MAX], both[32];
+    char tag[VARIANT_TAG_MAX] = "", both[32];
     ranges_turn(entrant == NULL ? "" : entrant->record->name, stage);
     if (bench->report == NULL)
         return;
     deadline_seconds += bench_stage_patience(bench, entrant);
     if (bench->mode == MODE_SERVER) /* the wait before a launch is no contender's fault */
         deadline_seconds += 1e-9 * arrivals_longest(&bench->config->gap);
-    if (entrant != NULL && entrant->blame_variant && entrant->variant[0] != '\0') {
+    if (entrant != NULL && entrant->blame_variant && entrant->variant[0] != '\0')
         variant_tag(entrant->variant, tag);
+    else if (entrant != NULL && entrant->joins && strcmp(stage, "measure") == 0)
+        snprintf(tag, sizeof tag, JOIN_TAG);
+    if (tag[0] != '\0') {
         snprintf(both, sizeof both, "%s:%s", stage, tag);
         stage = both;
     }

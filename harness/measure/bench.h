@@ -65,6 +65,7 @@ struct entrant {
     double estimate_ns;      /* of one launch, from a first look; decides the segment's length */
     double passes_ns;        /* sum of the headline times of this block's passes so far */
     struct device_work work;
+    bool joins;                                  /* launches of its rows are joined, or tried for it (measure/join.h) */
     struct prepared_row row;                     /* of bench_row_timing */
     struct prepared_row beside[TIMING_COUNT];    /* of the other timings by segments, in groups that take them */
     struct device_segment *chains[TIMING_COUNT]; /* mode chain (measure/chain.h), else NULL */
@@ -126,6 +127,8 @@ struct bench {
     /* NULL, or a trial's: called when the launch comes next, behind new inputs, or to put them (measure/timed.h). */
     int (*renewed)(void *context, struct error *err);
     void *renewed_context;
+    /* NULL, or called once, ahead of a cell's first segments (verify/join_trial.h); non-zero as below. */
+    int (*try_joins)(struct bench *bench, struct error *err);
     /* NULL, or called after every block (verify/honesty.h); non-zero only when the worker must end. */
     int (*between_blocks)(struct bench *bench, struct error *err);
 };
@@ -140,8 +143,8 @@ struct prepared_row *bench_row(const struct bench *bench, struct entrant *entran
 bool bench_takes_beside(const struct bench *bench, enum timing timing);
 
 /* Says that `entrant` (NULL: the harness) enters `stage`; of one whose variants are judged one by one, the stage reads
- * "tune:1a2b3c" with the tag of the variant. The deadline is later by what the problem's size asks for (room.h), in
- * server mode also by the longest gap. */
+ * "tune:1a2b3c" with the tag of the variant, of one whose rows are joined (join.h) "measure:joined". The deadline is
+ * later by what the problem's size asks for (room.h), in server mode also by the longest gap. */
 void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds);
 
 /* Six hex digits that stand for a variant's key. */

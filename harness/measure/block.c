@@ -46,7 +46,7 @@ static int keep(struct turn *turn, struct entrant *e, double ns, double gap_ns, 
         return 0;
     }
     e->passes_ns = turn->pass == 0 ? ns : e->passes_ns + ns;
-    if (turn->pass + 1 < turn->passes)
+    if (turn->pass + 1 < turn->passes || isnan(e->passes_ns)) /* joined in one pass alone (join.h) */
         return 0;
     int failed = series_add(&r->timings[turn->timing], turn->block, e->passes_ns / turn->passes);
     if (gap_ns >= 0 && turn->timing == turn->bench->headline)

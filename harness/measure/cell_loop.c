@@ -140,6 +140,8 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
         if (e->alive && code == 0)
             entrant_describe(bench, e);
     }
+    if (code == 0 && group == 0 && bench->try_joins != NULL)
+        code = bench->try_joins(bench, err);
     bench->fastest_ns = fastest_estimate(bench);
     parts_end(bench, PART_SETUP);
     return code == 0 ? prepare_group(bench, group, err) : code;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "measure/arrivals.h"
+#include "measure/join.h"
 #include "measure/rotation.h"
 #include "measure/timed.h"
 
@@ -160,21 +161,33 @@ static int run_untimed(struct bench *bench, const struct entrant *entrant, const
 static bool same_shape(const struct device_shape *a, const struct device_shape *b)
 {
     return a->launches == b->launches && device_shape_untimed(a) == device_shape_untimed(b) && a->visits == b->visits &&
-           a->n_sets == b->n_sets;
+           a->n_sets == b->n_sets && a->join == b->join;
 }
 
-static int prepare_row(struct bench *bench, const struct entrant *entrant, struct prepared_row *row,
+static void release_row(const struct bench *bench, struct prepared_row *row)
+{
+    if (row->segment != NULL)
+        bench->device->ops->release_segment(bench->device, row->segment);
+    row->segment = NULL;
+}
+
+static int prepare_row(struct bench *bench, struct entrant *entrant, struct prepared_row *row,
                        const struct device_shape *shape, struct error *err)
 {
     struct device *d = bench->device;
     if (row->segment != NULL && same_shape(&row->shape, shape))
         return 0;
-    if (row->segment != NULL)
-        d->ops->release_segment(d, row->segment);
-    row->segment = NULL;
+    release_row(bench, row);
     row->shape = *shape;
     row->shape.order = rotation_order(bench);
-    return d->ops->prepare(d, &entrant->work, &row->shape, RUNG_GRAPH, &row->segment, err);
+    int code = d->ops->prepare(d, &entrant->work, &row->shape, RUNG_GRAPH, &row->segment, err);
+    if (row->shape.join == JOIN_NONE || (code == 0 && d->ops->joined(row->segment)))
+        return code;
+    release_row(bench, row);
+    row->shape.join = JOIN_NONE;
+    code =
+        join_end(bench, entrant, code == 0 ? "no kernel of a launch follows one of the launch ahead" : err->text, err);
+    return code == 0 ? d->ops->prepare(d, &entrant->work, &row->shape, RUNG_GRAPH, &row->segment, err) : code;
 }
 
 /* Nobody takes less than this problem's arithmetic does: its first replay may count, as in blocks (is_settled). By then
@@ -248,6 +261,7 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
 {
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
     rotation_limit_told(bench, entrant, &shape);
+    shape.join = join_of(entrant, shape.overlap);
     shape.loaded = has_run(bench, &shape);
     shape.settled = shape.loaded && is_settled(bench, fastest_ns, entrant->estimate_ns);
     entrant->record->launches = timing_is_segment(bench->headline) ? shape.launches : 1;
@@ -270,14 +284,14 @@ static int prepare_beside(struct bench *bench, struct entrant *entrant, enum tim
     const struct device_ops *ops = bench->device->ops;
     struct device_shape shape = entrant->row.shape;
     shape.overlap = timing_table[timing].overlaps;
+    shape.join = join_of(entrant, shape.overlap);
     shape.loaded = bench->warmed; /* a new row is asked what may overlap in it */
     shape.settled &= bench->warmed;
     int code = prepare_row(bench, entrant, row, &shape, err);
     if (code != 0)
         return entrant_fault(bench, entrant, "measure", err);
     if (ops->rung(row->segment) != ops->rung(entrant->row.segment)) {
-        ops->release_segment(bench->device, row->segment);
-        row->segment = NULL;
+        release_row(bench, row);
         return 0;
     }
     row->replayed = !shape.settled && ops->rung(row->segment) == RUNG_GRAPH;
@@ -291,6 +305,24 @@ int segment_prepare_beside(struct bench *bench, struct entrant *entrant, struct 
         enum timing timing = (enum timing)t;
         if (timing_is_segment(timing) && timing != bench_row_timing(bench) && bench_takes_beside(bench, timing))
             code = prepare_beside(bench, entrant, timing, err);
+    }
+    return code;
+}
+
+int segment_part(struct bench *bench, struct entrant *entrant, const char *why, struct error *err)
+{
+    int code = join_end(bench, entrant, why, err);
+    bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
+    for (int t = 0; t < TIMING_COUNT && code == 0; t++) {
+        if (!join_is_in(bench, entrant, (enum timing)t))
+            continue;
+        struct prepared_row *row = bench_row(bench, entrant, (enum timing)t);
+        struct device_shape shape = row->shape;
+        shape.join = JOIN_NONE;
+        shape.settled = false;
+        code = prepare_row(bench, entrant, row, &shape, err);
+        if (code == 0)
+            code = bench->device->ops->sync(bench->device, err);
     }
     return code;
 }
@@ -389,8 +421,8 @@ bool segment_is_led_on_disturbed(const struct bench *bench, const struct entrant
     return empties_cache(bench, entrant, timing) && is_led(bench, entrant, timing);
 }
 
-int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
-                 struct error *err)
+static int time_in_state(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
+                         struct error *err)
 {
     bool primed = segment_primed(bench, entrant, timing), emptied = empties_cache(bench, entrant, timing);
     int code = emptied ? timed_disturb(bench, entrant, timing, false, err) : 0;
@@ -406,6 +438,19 @@ int segment_time(struct bench *bench, struct entrant *entrant, enum timing timin
     if (*gap_ns >= 0)
         *gap_ns = arrivals_wait(bench->device, *gap_ns);
     return time_once(bench, entrant, timing, is_cold(bench), ns, err);
+}
+
+int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
+                 struct error *err)
+{
+    double gap = *gap_ns;
+    int code = time_in_state(bench, entrant, timing, gap_ns, ns, err);
+    bool wrong = code != 0 || !bench_is_plausible(bench, *ns);
+    if (!wrong || !join_is_in(bench, entrant, timing))
+        return code;
+    code = segment_part(bench, entrant, code == 0 ? "faster than its arithmetic can be" : err->text, err);
+    *gap_ns = gap;
+    return code == 0 ? time_in_state(bench, entrant, timing, gap_ns, ns, err) : code;
 }
 
 int segment_time_work(struct bench *bench, const struct entrant *entrant, const struct device_work *work, size_t set,

@@ -54,6 +54,10 @@ void segment_note_held(struct bench *bench);
  * that does not come to the headline's rung is not taken: its time would hold other things. */
 int segment_prepare_beside(struct bench *bench, struct entrant *entrant, struct error *err);
 
+/* The entrant's launches are joined no more (join_end), and what of its rows was is prepared again with full
+ * dependencies. */
+int segment_part(struct bench *bench, struct entrant *entrant, const char *why, struct error *err);
+
 /* Whether segment_time can take this timing: what is timed as a segment has been prepared for it. */
 bool segment_is_ready(const struct bench *bench, struct entrant *entrant, enum timing timing);
 
@@ -76,7 +80,7 @@ bool segment_is_led_on_disturbed(const struct bench *bench, const struct entrant
  * neighbour left (not under the paper's protocol, whose iterations are two timed launches and nothing else). Waits the
  * gap in server mode (gap_ns >= 0; the actual gap comes back in *gap_ns), launches, reads. *ns is the time of one
  * launch. What all launches of it kept the device busy for is added to the record. Errors are the entrant's unless the
- * device is lost. */
+ * device is lost; a joined row in which there is one is parted, and timed again (join.h). */
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err);
 

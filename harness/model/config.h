@@ -119,6 +119,7 @@ struct config {
     bool time_anyway;  /* default false: what fails verification is timed, and its times marked invalid */
     bool verify_only;  /* default false: a cell ends after verification */
     bool energy;       /* default false: what a launch takes of energy is measured (measure/energy.h) */
+    bool join_rows;    /* default false: launches of a row are joined where they wait (measure/join.h) */
     bool invariance;   /* default false: whether bits depend on M or on the launch is found out (verify/invariance.h) */
     bool honesty;      /* default true: outputs of timed launches are checked too (verify/honesty.h) */
 };

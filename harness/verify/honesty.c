@@ -353,7 +353,8 @@ static int run_first_trials(struct timed_check *t, struct error *err)
  * was launched early may have waited for the launch ahead until then, so that is looked for in the end. */
 static int run_one_trial(struct timed_check *t, enum occasion occasion, struct error *err)
 {
-    bool between = random_below(t->random, 2) == 0 || (occasion == LAST && t->entrant->record->early);
+    bool between =
+        random_below(t->random, 2) == 0 || (occasion == LAST && (t->entrant->record->early || t->entrant->joins));
     int code = 0;
     if (t->verdict == VERDICT_OK && between) /* the other brings inputs of its own */
         code = run_trial(t, PART_RESTORE, timed_check_restore, err);
@@ -402,11 +403,18 @@ static int run_trials_on_clean_state(struct timed_check *t, enum occasion occasi
     return code;
 }
 
+/* Who is joined is tried once more as he is, when something is found. */
+static int run_fair_trials(struct timed_check *t, enum occasion occasion, struct error *err)
+{
+    int code = run_trials_on_clean_state(t, occasion, err);
+    return timed_check_parts(t, &code, err) ? run_trials_on_clean_state(t, occasion, err) : code;
+}
+
 static int check_entrant(struct timed_check *t, enum occasion occasion, struct error *err)
 {
     struct bench *bench = t->bench;
     bench_stage(bench, t->entrant, "measure", bench->config->limits.launch_seconds);
-    int code = run_trials_on_clean_state(t, occasion, err);
+    int code = run_fair_trials(t, occasion, err);
     if (code != 0)
         return entrant_fault(bench, t->entrant, "measure", err);
     if (t->verdict == VERDICT_OK) {

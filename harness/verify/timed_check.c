@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "measure/join.h"
 #include "measure/judge.h"
 #include "measure/rotation.h"
 #include "measure/segment.h"
@@ -37,6 +38,17 @@ void timed_check_convict(struct timed_check *t, enum verdict verdict, const char
     va_start(args, format);
     vsnprintf(t->reason, sizeof t->reason, format, args);
     va_end(args);
+}
+
+bool timed_check_parts(struct timed_check *t, int *code, struct error *err)
+{
+    bool joined = t->edges == TIMED_CHECK_JOINED || join_is_in(t->bench, t->entrant, t->bench->headline);
+    if (!joined || (*code == 0 && t->verdict == VERDICT_OK))
+        return false;
+    *code = segment_part(t->bench, t->entrant, *code != 0 ? err->text : t->reason, err);
+    t->verdict = VERDICT_OK;
+    t->edges = TIMED_CHECK_PLAIN;
+    return *code == 0;
 }
 
 void timed_check_note(struct entrant *entrant)
@@ -246,6 +258,13 @@ static int launch_between(void *context, size_t set, char *why)
     return status == CUDAL2_OK ? count_left(s, why) : status;
 }
 
+static enum timed_check_edges edges_of(const struct device_ops *ops, const struct device_segment *segment)
+{
+    if (ops->joined != NULL && ops->joined(segment))
+        return TIMED_CHECK_JOINED;
+    return ops->early != NULL && ops->early(segment) ? TIMED_CHECK_EARLY : TIMED_CHECK_PLAIN;
+}
+
 /* Prepared as the timed segment is, short, without primers and over all sets in turn. */
 static int run_segment_between(struct timed_check *t, const struct device_work *work, unsigned length,
                                struct error *err)
@@ -253,13 +272,19 @@ static int run_segment_between(struct timed_check *t, const struct device_work *
     struct device *d = t->bench->device;
     struct device_segment *segment = NULL;
     struct device_shape shape = t->entrant->row.shape;
+    enum device_rung rung = t->veiled ? RUNG_GRAPH : d->ops->rung(t->entrant->row.segment);
     double ns;
+    if (t->veiled)
+        shape = (struct device_shape){.n_sets = t->entrant->n_sets};
     shape.launches = length;
     shape.primers = 0;
     shape.visits = 1;
     shape.loaded = shape.settled = true;
+    shape.join = t->entrant->joins ? JOIN_VEILS : JOIN_NONE;
     shape.overlap = true; /* what begins early must wait itself, whether it is timed so or not */
-    int code = d->ops->prepare(d, work, &shape, d->ops->rung(t->entrant->row.segment), &segment, err);
+    int code = d->ops->prepare(d, work, &shape, rung, &segment, err);
+    if (code == 0)
+        t->edges = edges_of(d->ops, segment);
     if (code == 0 && rotation_is_told(t->bench, t->entrant))
         d->ops->reorder(segment, random_next(t->random) | 1);
     if (code == 0)
@@ -273,7 +298,7 @@ static int run_between(struct timed_check *t, const struct device_work *work, un
 {
     double ns, spent = 0;
     int code = 0;
-    if (timing_is_segment(t->bench->headline))
+    if (t->veiled || timing_is_segment(t->bench->headline))
         return run_segment_between(t, work, length, err);
     for (unsigned i = 0; i < length && code == 0; i++) {
         if (i >= BETWEEN_SINGLE_LEAST && spent > BETWEEN_SINGLE_NS)
@@ -320,6 +345,8 @@ static unsigned launches_between(const struct timed_check *t)
 static unsigned draw_length(const struct timed_check *t)
 {
     unsigned most = t->entrant->row.shape.launches, least = launches_between(t);
+    if (t->veiled)
+        return BETWEEN_SINGLE_LEAST;
     if (!timing_is_segment(t->bench->headline) || most > BETWEEN_LAUNCHES)
         most = BETWEEN_LAUNCHES;
     return most <= least ? least : least + (unsigned)random_below(t->random, most - least + 1);
@@ -353,7 +380,7 @@ int timed_check_between(struct timed_check *t, struct error *err)
     const struct device_work work = {launch_between, sandwich, t->entrant->work.flags};
     sandwich->trial = t;
     sandwich->seed = random_next(t->random);
-    sandwich->veils = draw_veils(t->random, launches_between(t)); /* the seed is drawn first */
+    sandwich->veils = t->veiled ? UINT32_MAX : draw_veils(t->random, launches_between(t)); /* the seed is drawn first */
     int code = try_probes(t, err);
     if (code == 0)
         code = run_between(t, &work, draw_length(t), err);

@@ -21,6 +21,7 @@
 #include "verify/fence.h"
 #include "verify/honesty.h"
 #include "verify/invariance.h"
+#include "verify/join_trial.h"
 #include "verify/rivals.h"
 #include "verify/stage.h"
 #include "worker/entrants.h"
@@ -341,6 +342,7 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->identity = context->identity;
     bench->library_identity = context->library_identity;
     bench->between_blocks = honesty_after_block;
+    bench->try_joins = join_trial_all;
     bench->tuned = context->tuned;
     bench->ranker = context->ranker;
     bench->search = request->search;

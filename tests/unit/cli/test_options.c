@@ -279,6 +279,7 @@ static void test_apply_nothing(void **state)
     struct error err;
     (void)state;
     assert_int_equal(apply("-c c", "", &c, &err), 0);
+    assert_false(c.join_rows);
     assert_int_equal(config_parse("{}", 2, "x", &untouched, &err), EXIT_CODE_DATA);
     char text[1000];
     snprintf(text, sizeof text, CONFIG, "");
@@ -334,6 +335,10 @@ static void test_apply_keeps_a_named_aa(void **state)
     assert_true(c.aa);
     assert_string_equal(c.aa_contender, "cublas-nn");
     config_free(&c);
+    assert_int_equal(apply("-c c --join-rows", "", &c, &err), 0);
+    assert_true(c.join_rows);
+    assert_int_equal(apply("-c c", ",\"join_rows\":true", &c, &err), 0);
+    assert_true(c.join_rows);
     assert_int_equal(apply("-c c --mode both", ",\"modes\":[\"server\"]", &c, &err), 0);
     assert_int_equal(c.modes, 3);
     config_free(&c);

@@ -263,7 +263,7 @@ static void test_refuses_unknown_keys(void **state)
     refuse_with("\"xyzzy\":{}", "c.json: $: unknown key \"xyzzy\" (expected $schema, schema, schema_version, name, "
                                 "description, grid, shapes, dtype, accumulate, layouts, modes, baselines, candidates, "
                                 "optional, timing, aa, seed, server, offline, chain, stop, limits, paper, verify, "
-                                "tune, workspace_bytes, protocol, overlap, other_timings_every, energy)");
+                                "tune, workspace_bytes, protocol, overlap, other_timings_every, energy, join_rows)");
     assert_refused("{" HEAD ",\"grid\":{\"m\":[1],\"n\":[1],\"k\":[1],\"K\":[1]}}",
                    "c.json: $.grid: keys \"k\" and \"K\" differ only in case");
     assert_refused("{" HEAD ",\"shapes\":[{\"m\":1,\"n\":1,\"k\":1,\"batch\":1}]}",
