@@ -33,9 +33,9 @@ static int check_address(const struct http_options *options, struct http_address
 #include "serve/visitors.h"
 
 #define LIBRARY "libmicrohttpd.so.12"
-#define CONNECTIONS_MAX 512u
-#define IDLE_SECONDS 30u  /* a client that sends nothing for so long is gone */
-#define BODY_SECONDS 60.0 /* of a body, from its first byte to its last */
+#define CONNECTIONS_MAX 512u /* beyond VISITORS_PLACES, those whose end the transport has not seen yet */
+#define IDLE_SECONDS 30u     /* a client that sends nothing for so long is gone */
+#define BODY_SECONDS 60.0    /* of a body, from its first byte to its last */
 #define FORGOTTEN_BYTES (64u << 20)
 #define STREAM_BYTES ((size_t)4 << 10)
 #define STACK_BYTES ((size_t)512 << 10)
@@ -321,7 +321,7 @@ static enum MHD_Result microhttpd_request(void *context, struct MHD_Connection *
     struct api_reply out;
     (void)version;
     if (!e) {
-        visitors_asked(h->visitors, visitor_of(connection));
+        visitors_next(h->visitors, visitor_of(connection), clock_now_ns());
         return begin(h, connection, method, path, kept);
     }
     if (*n > 0)
@@ -338,6 +338,8 @@ static enum MHD_Result microhttpd_request(void *context, struct MHD_Connection *
                                         .length = e->length,
                                         .gone = info ? has_left : NULL,
                                         .connection = info};
+    if (request.client) /* a stranger gets his answer, but no place to wait for it */
+        visitors_asked(h->visitors, visitor_of(connection));
     api_handle(h->server, &request, &out);
     return reply(connection, &out);
 }
@@ -349,7 +351,7 @@ static void microhttpd_completed(void *context, struct MHD_Connection *connectio
     struct exchange *e = *kept;
     struct http *h = context;
     (void)how;
-    visitors_answered(h->visitors, visitor_of(connection), clock_now_ns());
+    visitors_next(h->visitors, visitor_of(connection), clock_now_ns());
     if (e)
         free(e->body);
     free(e);

@@ -1,6 +1,6 @@
 /*
- * visitors.c - a list of connections behind a lock, and a thread that shuts the sockets of the slow ones: the
- * transport sees their end then, and closes them. Relies on base/clock.h. Called by http.c.
+ * visitors.c - a list of connections behind a lock, whose slow ones have their sockets shut, by a thread or when one
+ * too many comes: the transport sees their end then, and closes them. Relies on base/clock.h. Called by http.c.
  */
 #include "serve/visitors.h"
 
@@ -19,7 +19,7 @@ struct visitor {
     struct visitor *before, *next;
     uint64_t since_ns;
     int socket;
-    bool asked;
+    bool asked, out; /* has asked; was shown out */
 };
 
 struct visitors {
@@ -29,6 +29,28 @@ struct visitors {
     struct visitor *first;
     bool over;
 };
+
+static bool show_one_out(struct visitor *who)
+{
+    who->out = true;
+    return shutdown(who->socket, SHUT_RDWR) == 0;
+}
+
+/* Makes room where one too many has come, by the one who has said nothing for longest. The lock is held. */
+static void make_room(const struct visitors *v)
+{
+    unsigned all = 0, idle = 0;
+    struct visitor *oldest = NULL;
+    for (struct visitor *who = v->first; who; who = who->next) {
+        bool is_idle = !who->out && !who->asked;
+        all += !who->out;
+        idle += is_idle;
+        if (is_idle && (!oldest || who->since_ns <= oldest->since_ns))
+            oldest = who;
+    }
+    if (oldest && all > VISITORS_PLACES && idle > VISITORS_IDLE)
+        show_one_out(oldest);
+}
 
 struct visitor *visitors_come(struct visitors *v, int socket, uint64_t now_ns)
 {
@@ -41,6 +63,7 @@ struct visitor *visitors_come(struct visitors *v, int socket, uint64_t now_ns)
     if (v->first)
         v->first->before = who;
     v->first = who;
+    make_room(v);
     pthread_mutex_unlock(&v->lock);
     return who;
 }
@@ -72,7 +95,7 @@ void visitors_asked(struct visitors *v, struct visitor *who)
     mark(v, who, true, 0);
 }
 
-void visitors_answered(struct visitors *v, struct visitor *who, uint64_t now_ns)
+void visitors_next(struct visitors *v, struct visitor *who, uint64_t now_ns)
 {
     mark(v, who, false, now_ns);
 }
@@ -81,9 +104,10 @@ void visitors_answered(struct visitors *v, struct visitor *who, uint64_t now_ns)
 static unsigned show_out(const struct visitors *v, uint64_t now_ns)
 {
     unsigned n = 0;
-    for (const struct visitor *who = v->first; who; who = who->next)
-        if (!who->asked && now_ns > who->since_ns && (double)(now_ns - who->since_ns) * 1e-9 > VISITORS_SECONDS)
-            n += shutdown(who->socket, SHUT_RDWR) == 0;
+    for (struct visitor *who = v->first; who; who = who->next)
+        if (!who->asked && !who->out && now_ns > who->since_ns &&
+            (double)(now_ns - who->since_ns) * 1e-9 > VISITORS_SECONDS)
+            n += show_one_out(who);
     return n;
 }
 

@@ -1,0 +1,54 @@
+# serve.inc.sh - a server under test and how it is asked, by curl; sourced after e2e.inc.sh. It measures the
+# plugins in $work/plugins on the CPU device. The test's at_exit kills $server.
+# shellcheck shell=bash
+server=
+mkdir "$work/plugins"
+
+begin() { # begin DIRECTORY [OPTION...]: a server on a free port; $url
+    rm -f "$work/serve.out" # or what the last one said is believed
+    "$bench" serve --listen 127.0.0.1:0 --device cpu --plugins "$work/plugins" --baselines honest --output "$@" \
+        >"$work/serve.out" 2>>"$work/serve.err" </dev/null &
+    server=$!
+    for _ in $(seq 500); do
+        grep -q listening "$work/serve.out" 2>/dev/null && break
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.02
+    done
+    url=$(sed -n 's/^listening on //p' "$work/serve.out")
+}
+
+end() { # end SIGNAL: its exit status is $code
+    kill "-$1" "$server"
+    wait "$server" 2>/dev/null
+    code=$?
+    server=
+}
+
+ask() { # ask CURL-OPTION...: body in $work/body, status in $status
+    status=$(curl -s -m 60 -o "$work/body" -w '%{http_code}' "$@")
+}
+
+post() { # post PATH BODY [CURL-OPTION...]
+    local path=$1 body=$2
+    shift 2
+    ask -H 'Content-Type: application/json' "$@" "$url$path" --data-binary "$body"
+}
+
+field() { # field NAME: the first of this name in the body, without quotes
+    sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p;q" "$work/body"
+}
+
+job() { # job CANDIDATE PROBLEM [MORE]: a submission that is measured quickly
+    echo "{\"candidate\":\"$1\",\"problem\":\"$2\",\"half_width\":0.5,\"seconds\":0.1${3:+,$3}}"
+}
+
+finish_job() { # finish_job CANDIDATE PROBLEM [MORE]: submits and waits
+    post /v1/jobs "$(job "$@")"
+    id=$(field id)
+    ask "$url/v1/jobs/$id?wait=60"
+}
+
+expect_status() { # expect_status STATUS NAME
+    [ "$status" = "$1" ]
+    verdict $? "$2" "status $status instead of $1: $(head -c 300 "$work/body")"
+}
