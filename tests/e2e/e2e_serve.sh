@@ -214,6 +214,14 @@ if "$bench" verify --compile-only --shape 64x64x64 --variants 1 "$kernels/skelet
     }
     source 'extern \"C\" __global__ void skeleton() { undeclared = 1; }'
     expect_text "$work/body" '"verdict":"compile_error","stage":"compile".*kernel.cu\(1\): error: .*undeclared' "source: the compiler's lines"
+    source 'extern \"C\" __global__ void skeleton(const u16 *a, const u16 *b, u16 *c, int m, int n, int k) { __shared__ float sums[64]; int seen[40]; for (int i = 0; i < k; i++) seen[a[i] % 40] = b[i]; sums[m % 64] = seen[n % 40] * 1.5f + a[0]; __syncthreads(); c[0] = sums[k % 64]; }'
+    expect_text "$work/body" '"code":\{[^}]*"registers":[1-9][0-9]*,' "code: registers"
+    expect_text "$work/body" '"code":\{[^}]*"spill_bytes":0,' "code: spills"
+    expect_text "$work/body" '"code":\{[^}]*"stack_bytes":(16[0-9]|1[7-9][0-9]),' "code: stack, of an array of 40 that is indexed by what is read"
+    expect_text "$work/body" '"code":\{[^}]*"static_shared_bytes":256,' "code: shared memory, of the 64 floats"
+    expect_text "$work/body" '"code":\{[^}]*"code_bytes":[1-9]' "code: bytes"
+    expect_text "$work/body" '"code":\{[^}]*"instructions":"fma.f32"' "code: instructions"
+    expect_text "$work/body" '"code":\{[^}]*"threads":256,.*"blocks_per_multiprocessor":8,"occupancy":1[,}]' "code: occupancy"
     source '#include \"/etc/passwd\"\n'
     expect_text "$work/body" '"verdict":"(invalid|compile_error)"' "source: a file of the host is not read"
     expect_no_text "$work/body" 'root:|/jobs/' "source: and nothing of it or of our paths is told"
