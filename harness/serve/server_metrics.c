@@ -62,33 +62,87 @@ char *server_health(struct server *s, bool *draining)
     return text;
 }
 
-static void add_metric(struct text *out, const char *name, const char *type, double value)
+/* ---- Prometheus ---- */
+
+enum metric {
+    SUBMISSIONS,
+    REPEATS,
+    REFUSALS,
+    WAITING,
+    COMPILING,
+    MEASURING,
+    DONE,
+    DEVICES,
+    FAILING,
+    MEASURING_SECONDS,
+    BUSY_SECONDS,
+    COMPILING_SECONDS,
+    STREAMS,
+    DRAINING,
+    OUTCOMES, /* one for each verdict */
+    METRIC_COUNT
+};
+
+static const struct {
+    const char *name, *type, *help;
+} metrics[METRIC_COUNT] = {
+    [SUBMISSIONS] = {"submissions_total", "counter", "Jobs that were taken."},
+    [REPEATS] = {"repeats_total", "counter", "Submissions whose content was known: no new job."},
+    [REFUSALS] = {"refusals_total", "counter", "Requests that were answered with a status of 400 or above."},
+    [WAITING] = {"jobs_waiting", "gauge", "Jobs that wait for a compiler or a device."},
+    [COMPILING] = {"jobs_compiling", "gauge", "Jobs that are being compiled."},
+    [MEASURING] = {"jobs_measuring", "gauge", "Jobs that are being measured."},
+    [DONE] = {"jobs_done", "gauge", "Jobs whose outcomes are kept."},
+    [DEVICES] = {"devices", "gauge", "Devices that jobs are measured on."},
+    [FAILING] = {"devices_failing", "gauge", "Devices that could not measure their last jobs."},
+    [MEASURING_SECONDS] = {"measuring_seconds_total", "counter", "Time of devices with jobs."},
+    [BUSY_SECONDS] = {"busy_seconds_total", "counter", "Time of devices in launches of contenders."},
+    [COMPILING_SECONDS] = {"compiling_seconds_total", "counter", "Time of compilers."},
+    [STREAMS] = {"streams", "gauge", "Streams of events that are open."},
+    [DRAINING] = {"draining", "gauge", "1 when the server takes no more submissions."},
+    [OUTCOMES] = {"outcomes_total", "counter", "Outcomes, by verdict."},
+};
+
+static void add_head(struct text *out, enum metric which)
 {
-    text_add(out, "# TYPE cudal2_serve_%s %s\ncudal2_serve_%s %.17g\n", name, type, name, value);
+    const char *name = metrics[which].name;
+    text_add(out, "# HELP cudal2_serve_%s %s\n# TYPE cudal2_serve_%s %s\n", name, metrics[which].help, name,
+             metrics[which].type);
+}
+
+static void add_outcomes(struct text *out, const struct server *s)
+{
+    add_head(out, OUTCOMES);
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        if (s->counts.outcomes[v] > 0)
+            text_add(out, "cudal2_serve_%s{verdict=\"%s\"} %llu\n", metrics[OUTCOMES].name,
+                     verdict_name((enum verdict)v), (unsigned long long)s->counts.outcomes[v]);
 }
 
 static void add_all(struct text *out, const struct server *s)
 {
     const struct server_counts *c = &s->counts;
-    add_metric(out, "submissions_total", "counter", (double)c->submitted);
-    add_metric(out, "repeats_total", "counter", (double)c->repeated);
-    add_metric(out, "refusals_total", "counter", (double)c->refused);
-    add_metric(out, "jobs_waiting", "gauge", (double)waiting(s));
-    add_metric(out, "jobs_compiling", "gauge", (double)jobs_count(&s->jobs, NULL, JOB_COMPILING));
-    add_metric(out, "jobs_measuring", "gauge", (double)jobs_count(&s->jobs, NULL, JOB_MEASURING));
-    add_metric(out, "jobs_done", "gauge", (double)s->jobs.n_done);
-    add_metric(out, "devices", "gauge", s->options.devices->count);
-    add_metric(out, "devices_failing", "gauge", count_failing(s));
-    add_metric(out, "measuring_seconds_total", "counter", c->measuring_seconds);
-    add_metric(out, "busy_seconds_total", "counter", c->busy_seconds);
-    add_metric(out, "compiling_seconds_total", "counter", c->compiling_seconds);
-    add_metric(out, "streams", "gauge", (double)c->streams);
-    add_metric(out, "draining", "gauge", s->draining);
-    text_add(out, "# TYPE cudal2_serve_outcomes_total counter\n");
-    for (int v = 0; v < VERDICT_COUNT; v++)
-        if (c->outcomes[v] > 0)
-            text_add(out, "cudal2_serve_outcomes_total{verdict=\"%s\"} %llu\n", verdict_name((enum verdict)v),
-                     (unsigned long long)c->outcomes[v]);
+    const double values[OUTCOMES] = {
+        [SUBMISSIONS] = (double)c->submitted,
+        [REPEATS] = (double)c->repeated,
+        [REFUSALS] = (double)c->refused,
+        [WAITING] = (double)waiting(s),
+        [COMPILING] = (double)jobs_count(&s->jobs, NULL, JOB_COMPILING),
+        [MEASURING] = (double)jobs_count(&s->jobs, NULL, JOB_MEASURING),
+        [DONE] = (double)s->jobs.n_done,
+        [DEVICES] = s->options.devices->count,
+        [FAILING] = count_failing(s),
+        [MEASURING_SECONDS] = c->measuring_seconds,
+        [BUSY_SECONDS] = c->busy_seconds,
+        [COMPILING_SECONDS] = c->compiling_seconds,
+        [STREAMS] = (double)c->streams,
+        [DRAINING] = s->draining,
+    };
+    for (int i = 0; i < OUTCOMES; i++) {
+        add_head(out, (enum metric)i);
+        text_add(out, "cudal2_serve_%s %.17g\n", metrics[i].name, values[i]);
+    }
+    add_outcomes(out, s);
 }
 
 char *server_metrics(struct server *s)

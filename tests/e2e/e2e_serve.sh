@@ -10,6 +10,7 @@ cp "$plugins/honest.so" "$plugins/steady.so" "$work/plugins/"
 for name in stale half-sums write-2-bytes segfault abort; do
     cp "$plugins/../redteam/$name.so" "$work/plugins/" || exit 1
 done
+consumers=$(dirname "$bench")/consumers/bin
 server_a=
 server_b=
 first_server=
@@ -158,6 +159,12 @@ finish_job steady 32x48x67
 expect_text "$work/body" '"neighbours":\[\{"problem":"32x48x64"' "kill -9: and still is a neighbour"
 ask "$url/metrics"
 expect_text "$work/body" '^cudal2_serve_outcomes_total\{verdict="ok"\} [0-9]' "metrics count outcomes"
+if command -v promtool >/dev/null || [ -x "$consumers/promtool" ]; then
+    PATH=$PATH:$consumers promtool check metrics <"$work/body" >"$work/said" 2>&1
+    verdict $? "promtool accepts the metrics" "$(head -3 "$work/said")"
+else
+    echo "skip: promtool (not here: scripts/consumers.sh gets it)"
+fi
 
 # --- KernelGYM ---
 post /evaluate '{"task_id":"t-1","reference_code":"class Model: pass","kernel_code":"see below","backend":"cuda","num_perf_trials":100,

@@ -153,6 +153,36 @@ static void assert_streams(int n)
     free(text);
 }
 
+/* The line before says what it is, the one after has the type. */
+static void assert_described(const char *metrics, const char *name)
+{
+    char help[128], type[128];
+    snprintf(help, sizeof help, "# HELP %s ", name);
+    snprintf(type, sizeof type, "\n# TYPE %s ", name);
+    const char *at = strstr(metrics, help);
+    if (!at || strchr(at, '\n') != strstr(metrics, type) || strchr(at, '\n') < at + strlen(help) + 10)
+        fail_msg("%s without HELP and TYPE", name);
+}
+
+static void metrics_are_described(void **state)
+{
+    char path[64], name[96];
+    int n = 0;
+    (void)state;
+    snprintf(path, sizeof path, "%s", submit("alice", 1, 202));
+    assert_int_equal(ask("alice", "DELETE", path, "", NULL), 200); /* an outcome */
+    char *metrics = server_metrics(server);
+    for (const char *line = metrics; *line; line = strchr(line, '\n') + 1) {
+        if (*line == '#')
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " {"), line);
+        assert_described(metrics, name);
+        n++;
+    }
+    assert_int_equal(n, 15);
+    free(metrics);
+}
+
 static void streams(void **state)
 {
     char path[64];
@@ -414,6 +444,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(tasks, begin_test, end_test),
         cmocka_unit_test_setup_teardown(batches, begin_test, end_test),
         cmocka_unit_test_setup_teardown(task_batches, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(metrics_are_described, begin_test, end_test),
         cmocka_unit_test_setup_teardown(streams, begin_test, end_test),
         cmocka_unit_test_setup_teardown(streams_end_with_the_server, begin_test, end_test),
         cmocka_unit_test_setup_teardown(who_leaves_is_not_waited_for, begin_test, end_test),
