@@ -1,6 +1,6 @@
 #!/bin/bash
 # The server over HTTP when many come at once: hundreds of connections that never finish their request take no
-# place from who asks, or from who waits for an outcome. Times nothing.
+# place from who asks, or from who waits for an outcome; jobs that wait are measured by priority. Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 . "$(dirname "$0")/serve.inc.sh"
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 0; }
@@ -61,6 +61,13 @@ post /v1/jobs '{"candidate":"steady","problem":["24x16x24","24x16x32","24x16x40"
 waiting=$(field id)
 curl -s -m 100 "$url/v1/jobs/$waiting?wait=90" >"$work/waited" &
 waiter=$!
+for _ in $(seq 300); do
+    ask "$url/v1/jobs/$waiting"
+    grep -q '"state":"measuring"' "$work/body" && break
+    sleep 0.1
+done
+post /v1/jobs "{\"jobs\":[$(job steady 8x8x8 '"priority":1'),$(job steady 8x8x16 '"priority":9'),$(job steady 8x8x24 '"priority":5')]}"
+mapfile -t submitted < <(grep -o '"id":"[0-9a-f]*"' "$work/body" | cut -d'"' -f4)
 come 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: '
 is_healthy "half-sent heads: health is told at once"
 ask "$url/v1/jobs/$waiting"
@@ -73,6 +80,12 @@ expect_text "$work/body" '"verdict":"ok"' "half-sent bodies: and a job is measur
 wait "$waiter"
 expect_text "$work/waited" '"verdict":"ok"' "who waits for an outcome keeps the connection and gets it"
 leave
+
+# --- priorities ---
+wanted="$waiting ${submitted[1]} ${submitted[2]} ${submitted[0]} $id " # the last one has none
+order=$(sed -n 's/^serve: \([0-9a-f]*\) of .*: ok$/\1/p' "$work/serve.err" | tr '\n' ' ')
+[ "$order" = "$wanted" ]
+verdict $? "jobs that waited for the device are measured by priority" "$order instead of $wanted"
 end TERM
 [ "$code" -eq 0 ]
 verdict $? "TERM: ends well" "exit status $code"
