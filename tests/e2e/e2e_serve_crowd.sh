@@ -1,6 +1,7 @@
 #!/bin/bash
 # The server over HTTP when many come at once: hundreds of connections that never finish their request take no
-# place from who asks, or from who waits for an outcome; jobs that wait are measured by priority. Times nothing.
+# place from who asks, or from who waits for an outcome; jobs that wait are measured by priority. Times
+# nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 . "$(dirname "$0")/serve.inc.sh"
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 0; }
