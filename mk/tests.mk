@@ -59,7 +59,7 @@ $(call test_of,cublaslt): $(addprefix $(BUILD)/obj/baselines/,cublaslt.o nvidia.
 $(call test_of,cublaslt_matmul): $(addprefix $(BUILD)/obj/baselines/,cublaslt_matmul.o nvidia.o)
 $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(call test_of,supervisor killed crew crew_start loading resume audit alone sharing shard_run leaving): $(call fixture,fake_worker fake_script run_fixture)
-$(call test_of,watched counted together gone): $(call fixture,fake_worker fake_script scratch_fixture)
+$(call test_of,watched counted together gone compilers): $(call fixture,fake_worker fake_script scratch_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
 $(call test_of,architectures binary compare_again compare_failure compile cubins deviation effects family gzip_read hostile inspect store server peers manifest merge merge_stay \
 	behind module module_maps mutated plan precompile rank space table tune tuned variants verify warmth counters tool): $(call fixture,scratch_fixture)
