@@ -126,13 +126,19 @@ def manifest(name, source, entry, **rest):
 def write_set(tool, out, name, kernels):
     """kernels: (name, description) of each manifest in `out`."""
     if not kernels:
-        fail(tool, "no configuration compiled")
+        fail(tool, "no kernel compiled")
     if len(kernels) > SET_MOST:
         fail(tool, f"{len(kernels)} kernels, and a set has {SET_MOST} at most: --variants N takes the first")
     path = out / f"{name}.json"
     write_json(path, {"schema": "cudal2-bench/kernel-set", "schema_version": 1, "name": name,
                       "entries": [{"kernel": k, "description": d} for k, d in kernels]})
     print(f"{path}: {len(kernels)} kernels; cudal2-bench verify {path}")
+
+
+def cause_of(error):
+    """The line of a compiler's message that says what is wrong: the first, without colours; the lines below
+    show where."""
+    return next((line for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines() if line.strip()), "").strip()
 
 
 # --- cute.py and cutile.py: one kernel of three matrices, in each layout ---
@@ -183,13 +189,11 @@ def write_layouts(tool, options, told, text, compile_one):
     configs = told.get("configs")
     for layout, (i, config) in itertools.product(options.layouts.split(","), enumerate(configs or [{}])):
         kernel = word(f"{name}-{layout}" + (f"-{i}" if configs else ""))
-        launch = told["launch"](layout, **config) if configs else told
         try:
+            launch = told["launch"](layout, **config) if configs else told
             cubin, entry, rest = compile_one(layout, ("N", "K") if layout == "tn" else ("K", "N"), launch, config)
         except Exception as e:  # the compiler's own; the others go on
-            if not configs:
-                raise
-            print(f"{kernel}: left out: {type(e).__name__}: {(str(e).strip().splitlines() or [''])[-1]}", file=sys.stderr)
+            print(f"{kernel}: left out: {type(e).__name__}: {cause_of(e)}", file=sys.stderr)
             continue
         (out / f"{kernel}.cubin").write_bytes(cubin)
         described = text + (": " if config else "") + ", ".join(f"{k}={v}" for k, v in config.items())

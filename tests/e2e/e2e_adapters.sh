@@ -46,6 +46,24 @@ if has triton; then
     expect_text "$work/out" '"instructions": "hgmma.f32.f16"' "with what it multiplies read from the machine code"
     run verify --compile-only triton-matmul/triton-matmul-tn-0.json --arch sm_80
     expect_code 2 "but not on another architecture"
+    adapter triton.py "$top/examples/triton/matmul.py:matmul" --variants 2 --name configurations
+    expect_code 0 "two of its autotune configurations compile"
+    python3 - configurations/configurations.json 2>"$work/err" <<'END'
+import json, pathlib, sys
+path = pathlib.Path(sys.argv[1])
+told = {e["kernel"]: e["description"].split(": ")[1] for e in json.loads(path.read_text())["entries"]}
+assert list(told) == [f"configurations-{layout}-{i}" for layout in ("nn", "tn") for i in range(2)], told
+first, second = ("BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP_M=8, num_warps=8, num_stages=3",
+                 "BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP_M=8, num_warps=4, num_stages=4")
+assert all(text.startswith(second if name.endswith("1") else first) for name, text in told.items()), told
+blocks = [json.loads((path.parent / f"{name}.json").read_text())["block"][0] for name in told]
+assert blocks == [256, 128, 256, 128], blocks
+assert len({(path.parent / f"{name}.cubin").read_bytes() for name in told}) == 4
+END
+    verdict $? "a kernel of its own for each, in each layout" "$(tail -1 "$work/err")"
+    run verify --compile-only configurations/configurations.json
+    expect_code 0 "and all fit their manifests"
+    expect_text "$work/out" '^configurations: 4 of 4 variants$' "all four are looked at"
     adapter triton.py "$top/examples/triton/persistent.py:matmul" --variants 1 --layouts tn --accumulate f16
     expect_code 0 "fp16 sums"
     run verify --compile-only triton-matmul/triton-matmul.json --format json
@@ -99,6 +117,15 @@ END
     run verify --compile-only $tool-gemm/$tool-gemm-tn.json
     expect_code 3 "$tool: and another manifest not"
     expect_text "$work/err" 'wrong_arguments: argument [0-9]+ is of [0-9]+ bytes in the kernel' "$tool: which names the argument"
+    sed 's/^def gemm.*/&\n    no_such_name(a)/' "$top/examples/$tool/gemm.py" >broken.py
+    adapter $tool.py broken.py:gemm --name broken
+    expect_code 1 "$tool: a kernel that does not compile"
+    for layout in nn tn; do
+        expect_text "$work/err" "^broken-$layout: left out: [A-Za-z]+: .*no_such_name" "$tool: has its cause in a line, in layout $layout"
+    done
+    expect_text "$work/err" "^$tool: no kernel compiled$" "$tool: so there is no set"
+    [ "$(wc -l <"$work/err")" -eq 3 ] && [ ! -e broken/broken.json ]
+    verdict $? "$tool: without a traceback" "$(tail -3 "$work/err")"
 done
 
 if has cute; then
