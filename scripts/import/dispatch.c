@@ -136,6 +136,7 @@ static int call_set(struct state *s, size_t set, char *why)
 static int warm_up(struct state *s, size_t n_sets, char *why)
 {
     int status = CUDAL2_OK;
+    s->kernel->counts(&s->first); /* what the teardown before has left: forgotten */
     for (size_t i = 0; i < n_sets && status == CUDAL2_OK; i++) {
         status = call_set(s, i, why);
         if (i == 0)

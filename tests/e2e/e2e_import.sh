@@ -176,11 +176,30 @@ gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I
 printf '16\t16\t16\t0\t0\t0\tkernel.so\tkernel.cu\n' >counted/counted.tsv
 ./drive counted/counted.so tn 16 1 >told
 expect_text told '"first_call":\{"launches":1,"allocations":1,.*"each_call":\{"launches":1,"allocations":0,' "calls are counted one by one"
+# The same behind the real wrapper, of a kernel with padding: that, and what a teardown before has left, are
+# not the kernel's. Its own are torch::empty's, once, and a cleared buffer.
+nvcc_include=$(dirname "$(dirname "$(readlink -f "$nvcc")")")/include
+mkdir wrapped
+gcc -std=c17 -fPIC -shared -I"$nvcc_include" "$fixtures/runtime.c" -o wrapped/libruntime.so || exit 1
+# shellcheck disable=SC2046 # a flag for each name
+g++ -std=c++17 -Wno-init-list-lifetime -fPIC -shared -fvisibility=hidden -I"$top/scripts/import" -I"$top/scripts/import/include" -I"$nvcc_include" \
+    $(sed -nE 's/^WRAPPED\(cudaError_t, (\w+),?.*/-Wl,--wrap=\1/p' "$top/scripts/import/wrapper.hpp") "$fixtures/wrapped.cpp" \
+    -Lwrapped -lruntime -Wl,-rpath,"$work/wrapped" -o wrapped/kernel.so || exit 1
+gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I"$top/scripts/import" '-DIMPORT_NAME="wrapped"' -DIMPORT_CC=90 \
+    -DIMPORT_ACCUMULATE=CUDAL2_ACC_F32 "$top/scripts/import/dispatch.c" -ldl -o wrapped/wrapped.so || exit 1
+printf '%s\t16\t16\t%s\t0\t0\tkernel.so\tkernel.cu\n' 16 0 32 16 >wrapped/wrapped.tsv
+own='"first_call":\{"launches":0,"allocations":1,"synchronisations":0,"streams":0,"events":0,"copies":1\},"each_call":\{"launches":0,"allocations":0,.*"copies":1\}'
+for m in 16 32; do
+    ./drive wrapped/wrapped.so tn $m 1 >told
+    [ "$(grep -cE "$own" told)" -eq 2 ]
+    verdict $? "the real wrapper counts the kernel's own calls alone, in each setup, M $m" "$(cat told)"
+done
 # --- kernels at fault, on the CPU device: each has a verdict that names it, and the run goes on to the next ---
 mkdir faulty
 row=0
 for fault in throw load hang abi none; do
     row=$((row + 16))
+    # shellcheck disable=SC2046 # a flag or none
     [ "$fault" = none ] || gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -I"$top/scripts/import" "-DFAULT=\"$fault\"" \
         $([ "$fault" = abi ] && echo -DFAULT_ABI=99) "$fixtures/faulty.c" -o "faulty/$fault.so" || exit 1
     printf '%s\t16\t16\t0\t0\t0\t%s.so\t%s.cu\n' "$row" "$fault" "$fault" >>faulty/faulty.tsv
