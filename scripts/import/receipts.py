@@ -154,6 +154,11 @@ def kernel_of(cell, name, gains):
     return kernel
 
 
+def is_synchronising(kernel):
+    """Whether it makes the host wait in each call (host_sync)."""
+    return kernel["attributes"].get("each_call", {}).get("synchronisations", 0) > 0
+
+
 def is_padded(kernel):
     return kernel["attributes"].get("padding", "0x0x0") != "0x0x0"
 
@@ -254,6 +259,9 @@ class Receipts:
                 reasons = Counter(seen[s]["reason"] for s in shapes if seen[s]["reason"]).most_common(1)
                 example = "" if verdict == "ok" else f"{'x'.join(map(str, shapes[0]))}: {reasons[0][0] if reasons else ''}"
                 rows.append([mode, verdict, n, example.replace("|", "/")])
+                waiting = sum(is_synchronising(seen[s]) for s in shapes)
+                if verdict == "ok" and waiting:
+                    rows.append([mode, "ok, of them host_sync", waiting, "an observation: synchronises in each call"])
         return ["## Verdicts", "", *table(["mode", "verdict", "kernels", "for example"], rows)]
 
     def means(self):
@@ -292,6 +300,24 @@ class Receipts:
                     rows.append([mode, text, len(good), mean_with_half_width(claims),
                                  *(mean_with_half_width([k["gains"][ours, t][0] for k in good.values() if (ours, t) in k["gains"]]) for t in self.timings)])
         return ["## By AutoTuning's device time", "", *table(["mode", "AutoTuning takes", "kernels", "claimed", *self.timings], rows)]
+
+    def synchronising(self):
+        """A call to synchronise is dropped while the launch is captured, so device time leaves it out; events
+        and the host's clock have it. Sizes may differ between the two groups."""
+        theirs, ours = "cuBLASLt-auto-tuning-max", REFERENCES["cuBLASLt-auto-tuning-max"]
+        rows = []
+        for mode in self.modes:
+            good = {s: k for s, k in self.of(mode).items() if k["verdict"] == "ok" and k["gains"]}
+            for text, wanted in (("synchronises", True), ("does not", False)):
+                group = {s: k for s, k in good.items() if is_synchronising(k) == wanted}
+                claims = [self.claims[mode][s][theirs] for s in group if theirs in self.claims[mode].get(s, {})]
+                times = [k["time"] for k in group.values() if k["time"]]
+                measured = [[k["gains"][ours, t][0] for k in group.values() if (ours, t) in k["gains"]] for t in self.timings]
+                rows.append([mode, text, len(group), f"{statistics.median(times) / 1e3:.1f} us" if times else "-", mean_with_half_width(claims),
+                             *map(mean_with_half_width, measured)])
+        heads = ["mode", "in each call", "kernels", "AutoTuning takes, median", "claimed", *self.timings]
+        note = " ".join(self.synchronising.__doc__.split())
+        return ["## Synchronising in each call, over AutoTuning", "", note, "", *table(heads, rows)] if any(r[1] == "synchronises" and r[2] for r in rows) else []
 
     def behaviour(self):
         seen = {}
@@ -337,7 +363,7 @@ class Receipts:
 
     def markdown(self):
         return "\n".join([f"# {self.options.dir.resolve().name}: receipts", "", *self.coverage(), *self.verdicts(), *self.means(), *self.classes(),
-                          *self.padding(), *self.behaviour(), *self.machines()])
+                          *self.padding(), *self.synchronising(), *self.behaviour(), *self.machines()])
 
     def rows(self):
         """Of the TSV: one for each kernel and mode."""

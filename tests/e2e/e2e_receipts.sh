@@ -67,10 +67,16 @@ expect_text out '^\| offline \| cuBLASLt-auto-tuning-max \| device \| 2 \| \+25.
     "claimed and measured, without the flagged and with it"
 expect_text out '^\| offline \| under 5 us \| 2 \| \+20.0% \| \+30.0% \|$' "the same by how long AutoTuning takes"
 expect_text out '^\| synchronises \| 2 \| 2 \|$' "what the wrappers do"
+expect_text out '^\| offline \| ok, of them host_sync \| 2 \| an observation: synchronises in each call \|$' "and who waits in each call, beside ok"
+expect_text out '^\| offline \| synchronises \| 2 \| 2.0 us \| \+20.0% \| \+30.0% \|$' "what those come to"
+expect_text out '^\| offline \| does not \| 0 \| - \| - \| - \|$' "and the others"
 expect_text out '^\| Test GPU \| 1 \| cublas 13.1 \|$' "on which machine"
 expect_text kernels.tsv '^offline	64	64	64	ok		0.5000	1.0000	0.2000	0.1000	.*	0.2000	0.0000	1.0000$' "a row for each kernel"
 expect_text kernels.tsv '^offline	256	64	64	stream_escape	work in another stream	.*	0.5000	+$' "without a time where it is flagged"
 expect_no_text out '^## Padded copies$' "nothing of padding where nothing is padded"
+sed 's/"synchronisations": *1/"synchronisations":0/g' r.json >waits_not.json
+receipts waits_not.json
+expect_no_text out 'host_sync|^## Synchronising' "where none synchronises, nothing of it"
 python3 - <<'END'
 import json
 tree = json.load(open("r.json"))
