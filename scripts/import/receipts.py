@@ -138,12 +138,17 @@ def time_of_autotuning(cell):
     return min((t for t in times if t), default=None)
 
 
+def is_lost(cell):
+    """Whether nothing came back of it, whose kernel it was included."""
+    return cell["status"] == "failed" and not cell["contenders"]
+
+
 def kernel_of(cell, name, gains):
     """What a cell says of the kernel; None where it has none."""
     own = [c for n, c in cell["contenders"].items() if n in (f"{name}-nn", f"{name}-tn")]
-    if not own:
+    if not own and not is_lost(cell):
         return None
-    verdict, reason = verdict_of(own)
+    verdict, reason = verdict_of(own) if own else ("failed", cell.get("reason", ""))
     attributes = [c["attributes"] for c in own if "each_call" in c.get("attributes", {})]
     kernel = {"verdict": verdict, "reason": reason, "attributes": attributes[0] if attributes else {}, "gains": gains, "flagged": {},
               "time": time_of_autotuning(cell), "references": {(r, t): reference_time(cell, r, t) for r in REFERENCES.values() for t in TIMINGS}}
@@ -164,15 +169,17 @@ def is_padded(kernel):
 
 
 def collect(options, results):
-    """{(mode, shape): kernel}; where two results have the same one, the later counts."""
+    """{(mode, shape): kernel}; where two results have the same one, the later counts, but not if it was
+    lost."""
     kernels = {}
     for result, gains in results:
         for cell in result["cells"]:
             key = cell["mode"], (int(cell["m"]), int(cell["n"]), int(cell["k"]))
             kernel = kernel_of(cell, options.name, gains.get(key, {}))
-            if kernel:
+            if kernel and not (is_lost(cell) and key in kernels):
                 kernels[key] = kernel
-    return kernels or fail(f'no cell has "{options.name}-nn" or "{options.name}-tn": --name says what the kernels are called')
+    found = any(k["verdict"] != "failed" for k in kernels.values())
+    return kernels if found else fail(f'no cell has "{options.name}-nn" or "{options.name}-tn": --name says what the kernels are called')
 
 
 def collect_padded(options, results):

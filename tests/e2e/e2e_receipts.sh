@@ -74,6 +74,21 @@ expect_text out '^\| Test GPU \| 1 \| cublas 13.1 \|$' "on which machine"
 expect_text kernels.tsv '^offline	64	64	64	ok		0.5000	1.0000	0.2000	0.1000	.*	0.2000	0.0000	1.0000$' "a row for each kernel"
 expect_text kernels.tsv '^offline	256	64	64	stream_escape	work in another stream	.*	0.5000	+$' "without a time where it is flagged"
 expect_no_text out '^## Padded copies$' "nothing of padding where nothing is padded"
+# A cell of which nothing came back counts, but not where the kernel was judged in another.
+python3 - <<'END'
+import json
+tree = json.load(open("r.json"))
+for m in (512, 64):
+    tree["cells"].append(tree["cells"][0] | {"m": m, "key": f"offline/f16-f32-{m}x64x64", "status": "failed", "reason": "worker lost 2 times",
+                                             "contenders": {}, "speedups": [], "converged": False})
+del tree["cells"][0]
+tree["run"]["n_cells"] = 4
+json.dump(tree, open("lost.json", "w"))
+END
+receipts r.json lost.json
+expect_code 0 "with cells that were lost"
+expect_text out '^\| offline \| failed \| 1 \| 512x64x64: worker lost 2 times \|$' "they are rows, with the reason"
+expect_text out '^\| offline \| ok \| 2 \|  \|$' "and take nothing that was judged away"
 sed 's/"synchronisations": *1/"synchronisations":0/g' r.json >waits_not.json
 receipts waits_not.json
 expect_no_text out 'host_sync|^## Synchronising' "where none synchronises, nothing of it"
