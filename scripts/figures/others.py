@@ -1,6 +1,6 @@
 """others.py: what figures-check.py has of other people's kernels: the referee table, the block of
 docs/lab/referee.md and the page docs/lab/referee.html, as scripts/referee.py makes them of
-results/h100/referee and h200/referee.
+results/h100/referee.
 
 Run from the top of the repository; relies on the program (CUDAL2_BENCH)."""
 import functools
@@ -11,7 +11,7 @@ import tempfile
 from data import PROGRAM
 
 RUNS = ["results/h100/referee/f16.jsonl.gz", "results/h100/referee/f16-short.jsonl.gz", "results/h100/referee/bf16.jsonl.gz",
-        "results/h200/referee/bf16-rest.jsonl.gz"]
+        "results/h100/referee/bf16-rest.jsonl.gz"]
 FAMILIES = "results/h100/referee/families.tsv"
 NOTES = "docs/lab/referee.md"
 
