@@ -3,10 +3,11 @@ the CPU.
 
     pip install -r requirements-trl.txt
     python examples/trl_grpo.py --steps 40
+    python examples/trl_grpo.py --steps 40 --serve http://127.0.0.1:8090   # measured by a running server
 
 The model is a GPT-2 of two layers with random weights and a vocabulary of words, so that nothing is
 downloaded: it is first taught to write lines at all, then GRPO moves it towards fast ones. To use a real
-model, give GRPOTrainer its name, write the prompt as text, and put `reward` in front of the harness
+model, give GRPOTrainer its name, write the prompt as text, and take rewards from the harness by --serve
 (docs/rl.md) instead of the records.
 """
 from __future__ import annotations
@@ -17,7 +18,7 @@ import random
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -29,15 +30,9 @@ from tokenizers.pre_tokenizers import WhitespaceSplit  # noqa: E402
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast  # noqa: E402
 from trl import GRPOConfig, GRPOTrainer  # noqa: E402
 
-from kernel_policy.env import OfflineEnvironment  # noqa: E402
-from kernel_policy.records import Pool, Problem, Records, load  # noqa: E402
+from kernel_policy.records import Pool, Records, load  # noqa: E402
+from kernel_policy.rewards import RecordedReward, Reward, ServedReward, prompt_of  # noqa: E402
 from kernel_policy.split import is_target, split  # noqa: E402
-
-NO_REWARD = -1.0  # for a line that was never measured for the problem; a live harness would measure it
-
-
-def prompt_of(p: Problem) -> str:
-    return "M %d N %d K %d %s :" % (p.m, p.n, p.k, p.layout)
 
 
 def tokenizer_of(records: Records, pools: Sequence[Pool]) -> PreTrainedTokenizerFast:
@@ -66,20 +61,11 @@ def teach_to_write(model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast, r
     return float(loss)
 
 
-class RecordedReward:
-    """TRL calls it with lists; what the model wrote is a line."""
-
-    __name__ = "recorded_reward"
-
-    def __init__(self, records: Records, pools: Sequence[Pool]):
-        self.worlds = {prompt_of(p.problem): OfflineEnvironment(records, p) for p in pools}
-        self.calls: List[Tuple[float, float]] = []  # mean reward, share of lines with one
-
-    def __call__(self, prompts: List[str], completions: List[str], **_: Any) -> List[float]:
-        found = [self.worlds[p].measure(" ".join(c.split())) for p, c in zip(prompts, completions)]
-        rewards = [NO_REWARD if r is None else r for r in found]
-        self.calls.append((sum(rewards) / len(rewards), sum(r is not None for r in found) / len(found)))
-        return rewards
+def reward_of(options: argparse.Namespace, records: Records, pools: Sequence[Pool]) -> Reward:
+    if not options.serve:
+        return RecordedReward(records, pools)
+    token = options.token_file.read_text().strip() if options.token_file else None
+    return ServedReward(options.serve, records, [p.problem for p in pools], token, options.cpu)
 
 
 def main() -> None:
@@ -87,6 +73,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--teach", type=int, default=300)
     parser.add_argument("--problems", type=int, default=32)
+    parser.add_argument("--serve", metavar="URL", help="rewards from the `cudal2-bench serve` there, not from the records")
+    parser.add_argument("--token-file", type=Path, help="holds the token that it wants")
+    parser.add_argument("--cpu", action="store_true", help="that server has no GPU: a line stands for a small problem of `blocked`")
     options = parser.parse_args()
     torch.manual_seed(1)
     records, rng = load(), random.Random(1)
@@ -96,7 +85,7 @@ def main() -> None:
                                        bos_token_id=1, eos_token_id=1, pad_token_id=0))
     taught = teach_to_write(model, tokenizer, records, pools, options.teach, rng)
     few = rng.sample(pools, options.problems)
-    reward = RecordedReward(records, few)
+    reward = reward_of(options, records, few)
     with tempfile.TemporaryDirectory() as directory:
         config = GRPOConfig(output_dir=directory, per_device_train_batch_size=64, num_generations=16, max_completion_length=14,
                             max_steps=options.steps, learning_rate=5e-4, beta=0.0, logging_steps=10, save_strategy="no",

@@ -25,7 +25,6 @@ import signal
 import statistics
 import sys
 import time
-import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Deque, Dict, List, Optional, Sequence, Tuple
@@ -35,7 +34,7 @@ from torch import Tensor
 
 from .env import RewardTerms
 from .records import Pool
-from .served import Server, log_reward, submission
+from .served import Server, log_reward, stand_in, submission
 from .split import is_target
 from .train import Drawn, Recipe, Trainer, ordered
 
@@ -51,13 +50,6 @@ SAVE_EVERY = 15   # seconds
 COLUMNS = ("seed", "step", "seconds", "reward", "spread", "jobs", "failed", "together", "device_seconds")
 
 Wanted = Tuple[Pool, int]  # a line by its place in a problem's pool
-
-
-def stand_in(sent: Dict[str, Any]) -> Dict[str, Any]:
-    """For a device that has none of the kernels: a problem of `blocked` that depends on the line."""
-    spread = zlib.crc32(json.dumps(sent, sort_keys=True).encode()) % 40
-    return {"candidate": "blocked", "problem": "32x32x%d" % (32 + 8 * spread), "half_width": 0.5, "seconds": 0.05, "alpha": 0, "beta": 0,
-            "layout": sent["layout"]}
 
 
 class Meter:

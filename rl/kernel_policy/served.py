@@ -7,8 +7,10 @@ none.
 """
 from __future__ import annotations
 
+import json
 import math
 import sys
+import zlib
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
@@ -54,6 +56,13 @@ def submission(line: str, usual: Dict[str, Dict[str, int]], problem: Problem, **
     """A line of an installed kernel for a problem, with further members of a submission."""
     return {"kernel": line.split()[0], "parameters": parameters_of(line, usual, problem), "problem": "%dx%dx%d" % problem.shape,
             "accumulate": problem.accumulate, "mode": problem.mode, **more}
+
+
+def stand_in(sent: Submission) -> Dict[str, Any]:
+    """For a device that has none of the kernels: a problem of `blocked` that depends on the line."""
+    spread = zlib.crc32(json.dumps(sent, sort_keys=True).encode()) % 40
+    return {"candidate": "blocked", "problem": "32x32x%d" % (32 + 8 * spread), "half_width": 0.5, "seconds": 0.05, "alpha": 0, "beta": 0,
+            "layout": sent["layout"]}
 
 
 class Server:
