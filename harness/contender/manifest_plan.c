@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_SHARED (228 * 1024)
 #define MAX_CLUSTER 16
 #define MAX_THREADS 1024
 
@@ -178,7 +177,8 @@ static int compute(const struct manifest *m, const struct expr_scope *scope, str
     static const struct limits grid[3] = {{"grid", 0, 1, INT32_MAX}, {"grid", 1, 1, 65535}, {"grid", 2, 1, 65535}};
     static const struct limits block[3] = {{"block", 0, 1, 1024}, {"block", 1, 1, 1024}, {"block", 2, 1, 64}};
     static const struct limits clusters[3] = {{"cluster", 0, 1, 16}, {"cluster", 1, 1, 16}, {"cluster", 2, 1, 16}};
-    static const struct limits shared_limits = {"shared_bytes", -1, 0, MAX_SHARED},
+    /* What an architecture has is fit.c's to say. */
+    static const struct limits shared_limits = {"shared_bytes", -1, 0, INT32_MAX},
                                workspace_limits = {"workspace_bytes", -1, 0, INT64_MAX},
                                cleared_limits = {"memset_workspace_bytes", -1, 0, INT64_MAX},
                                early_limits = {"early", -1, INT64_MIN, INT64_MAX};

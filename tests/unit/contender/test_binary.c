@@ -154,6 +154,10 @@ static void each_fault_has_its_verdict(void **state)
     t = plain;
     t.shared = "232449";
     expect(&t, VERDICT_OVER_LIMIT, "232449 bytes of shared memory (0 static, 232449 dynamic), and sm_90 has 232448");
+    t.shared = "400000";
+    expect(&t, VERDICT_OVER_LIMIT, "400000 bytes of shared memory (0 static, 400000 dynamic), and sm_90 has 232448");
+    t.shared = "2147483647";
+    expect(&t, VERDICT_OVER_LIMIT, "2147483647 bytes of shared memory (0 static, 2147483647 dynamic)");
     write_manifest(&plain);
     expect_on(80, VERDICT_WRONG_ARCH, "one.cubin: it is for sm_90a, and this is sm_80");
     expect_on(100, VERDICT_WRONG_ARCH, "one.cubin: it is for sm_90a, and this is sm_100");
@@ -423,6 +427,8 @@ static void a_fault_ends_the_setup_with_its_word(void **state)
     t = plain;
     t.shared = "232449";
     expect_setup(&t, CUDAL2_LIBRARY_ERROR, "load_error: over_limit: 232449 bytes of shared memory");
+    t.shared = "400000";
+    expect_setup(&t, CUDAL2_LIBRARY_ERROR, "load_error: over_limit: 400000 bytes of shared memory");
     make_cubin(80, &made);
     write_bytes("one.cubin", made.cubin, made.length);
     expect_setup(&plain, CUDAL2_UNSUPPORTED, "wrong_arch: one.cubin: it is for sm_80, and this is sm_90");
