@@ -326,6 +326,19 @@ static void test_apply_everything(void **state)
     config_free(&c);
 }
 
+static void test_apply_joins_rows(void **state)
+{
+    struct config c;
+    struct error err;
+    (void)state;
+    assert_int_equal(apply("-c c --join-rows", "", &c, &err), 0);
+    assert_true(c.join_rows);
+    config_free(&c);
+    assert_int_equal(apply("-c c", ",\"join_rows\":true", &c, &err), 0);
+    assert_true(c.join_rows);
+    config_free(&c);
+}
+
 static void test_apply_keeps_a_named_aa(void **state)
 {
     struct config c;
@@ -335,10 +348,6 @@ static void test_apply_keeps_a_named_aa(void **state)
     assert_true(c.aa);
     assert_string_equal(c.aa_contender, "cublas-nn");
     config_free(&c);
-    assert_int_equal(apply("-c c --join-rows", "", &c, &err), 0);
-    assert_true(c.join_rows);
-    assert_int_equal(apply("-c c", ",\"join_rows\":true", &c, &err), 0);
-    assert_true(c.join_rows);
     assert_int_equal(apply("-c c --mode both", ",\"modes\":[\"server\"]", &c, &err), 0);
     assert_int_equal(c.modes, 3);
     config_free(&c);
@@ -416,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_long_words),
         cmocka_unit_test(test_apply_nothing),
         cmocka_unit_test(test_apply_everything),
+        cmocka_unit_test(test_apply_joins_rows),
         cmocka_unit_test(test_apply_keeps_a_named_aa),
         cmocka_unit_test(test_apply_refusals),
     };
