@@ -143,17 +143,12 @@ static void note_edges(struct cuda_device *c, const struct device_segment *s, bo
         *note = NULL;
 }
 
-static bool joins(const struct device_segment *s)
-{
-    return s->has_work && device_shape_joins(&s->shape);
-}
-
 /* Captures with the end of each launch marked, and makes full dependencies of what may not stay. */
 static int capture_marked(struct cuda_device *c, struct device_segment *s, struct error *err)
 {
     struct launch_edges found = {false, 0, 0};
     s->marks = launch_marks_new();
-    c->veil_marks = joins(s) && s->shape.join == JOIN_VEILS ? s->marks : NULL;
+    c->veil_marks = segment_joins(s) && s->shape.join == JOIN_VEILS ? s->marks : NULL;
     int rc = s->marks ? capture(c, s, err) : error_set(err, EXIT_CODE_INTERNAL, "no memory for a capture");
     if (rc == 0)
         rc = launch_marks_apply(s->marks, c, s, &found, err);
@@ -173,7 +168,7 @@ static int capture_judged(struct cuda_device *c, struct device_segment *s, struc
 {
     bool any = true;
     int rc = 0;
-    if (!joins(s) && !note_of(c, s)) {
+    if (!segment_joins(s) && !note_of(c, s)) {
         rc = capture(c, s, err);
         if (rc == 0)
             rc = launch_edges_programmatic(c, s->graph, &any, err);
@@ -196,7 +191,7 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
 {
     struct census census;
     size_t launches = (size_t)device_shape_untimed(&s->shape) + s->shape.launches;
-    bool asks = joins(s) || !s->shape.overlap || !s->shape.loaded || ++c->captures % EDGES_EVERY == 0;
+    bool asks = segment_joins(s) || !s->shape.overlap || !s->shape.loaded || ++c->captures % EDGES_EVERY == 0;
     *captured = false;
     int rc = asks ? capture_judged(c, s, err) : capture(c, s, err);
     if (rc == EXIT_CODE_UNAVAILABLE)

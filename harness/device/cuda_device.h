@@ -186,6 +186,12 @@ struct device_segment {
     struct launch_marks *marks; /* NULL, or what notes where each launch ends under capture */
 };
 
+/* Whether its dependencies may become programmatic. */
+static inline bool segment_joins(const struct device_segment *s)
+{
+    return s->has_work && device_shape_joins(&s->shape);
+}
+
 int cuda_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
                  enum device_rung lowest, struct device_segment **out, struct error *err);
 enum device_rung cuda_rung(const struct device_segment *segment);

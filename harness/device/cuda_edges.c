@@ -292,7 +292,7 @@ int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, 
     if (!cu->graph_edges)
         return 0;
     int rc = read_edges(&w, cu, s->graph, err);
-    bool joins = s->has_work && device_shape_joins(&s->shape);
+    bool joins = segment_joins(s);
     out->any = rc == 0 && has_programmatic(&w);
     if (rc == 0 && w.n_edges > 0 && (out->any || joins)) {
         rc = divide(&w, marks, err);

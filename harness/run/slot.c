@@ -365,19 +365,17 @@ void slot_take_line(struct slot *slot, const char *line, size_t length, struct s
     slot_condemn(slot, event, forged ? VERDICT_TAMPER_SUSPECTED : VERDICT_INFRASTRUCTURE, err.text);
 }
 
-/* The key of a config that gives a stage its time; "" for those that are nobody's to set. A stage may have a variant's
- * tag behind it. */
+/* The key of a config that gives a stage its time; "" for those that are nobody's to set. */
 static const char *limit_of(const struct stage_note *now)
 {
     static const char *const keys[][2] = {
         {"setup", "setup_seconds"},    {"teardown", "setup_seconds"},  {"operands", "setup_seconds"},
         {"load", "setup_seconds"},     {STAGE_FENCE, "setup_seconds"}, {"verify", "launch_seconds"},
         {"measure", "launch_seconds"}, {"activity", "launch_seconds"}, {"tune", "tune_seconds"}};
-    size_t length = strcspn(now->stage, ":");
     if (strcmp(now->stage, "verify") == 0 && !now->contender[0])
         return "verify_seconds";
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strlen(keys[i][0]) == length && strncmp(keys[i][0], now->stage, length) == 0)
+        if (stage_is(now->stage, keys[i][0]))
             return keys[i][1];
     return "";
 }

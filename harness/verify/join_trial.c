@@ -129,11 +129,13 @@ static int refuse_all(struct bench *bench, const char *why)
 
 int join_trial_all(struct bench *bench, struct error *err)
 {
-    const char *why = join_is_wanted(bench) ? why_not(bench) : NULL;
+    const char *why = why_not(bench);
     struct random random;
     bool works = false;
-    if (!join_is_wanted(bench) || why != NULL || bench->n_entrants == 0)
-        return why != NULL ? refuse_all(bench, why) : 0;
+    if (!join_is_wanted(bench) || bench->n_entrants == 0)
+        return 0;
+    if (why != NULL)
+        return refuse_all(bench, why);
     random_seed(&random, timed_draw(bench));
     bench_stage(bench, NULL, "measure", bench->config->limits.launch_seconds);
     int code = try_trap(bench, &works, err);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/plain_locale.h"
 #include "worker/protocol.h"
+#include "worker/stage_page.h"
 
 #define THREADS_MOST 1000u
 #define THREADS_EACH 8u /* processor */
@@ -78,7 +79,7 @@ int process_state_leave(const struct process_state *state, const char *stage, bo
 {
     if (strcmp(stage, "load") == 0)
         host_state_restore_arithmetic(&state->host);
-    else if (goes_on || strncmp(stage, "measure", strlen("measure")) == 0)
+    else if (goes_on || stage_is(stage, "measure"))
         return check(state);
     return check_all(state);
 }

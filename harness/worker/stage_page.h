@@ -9,6 +9,8 @@
 #ifndef CUDAL2_WORKER_STAGE_PAGE_H
 #define CUDAL2_WORKER_STAGE_PAGE_H
 
+#include <string.h>
+
 #include "base/error.h"
 #include "record/record.h"
 
@@ -16,6 +18,13 @@
 #define STAGE_NAME_MAX 16
 /* Kernels of several contenders at once: a death in it has no owner yet, but the next start can do without it. */
 #define STAGE_COMPILE "compile"
+
+/* Whether a stage, which may have a variant's tag behind it ("tune:1a2b3c"), is the one of this name. */
+static inline bool stage_is(const char *stage, const char *name)
+{
+    size_t length = strcspn(stage, ":");
+    return strlen(name) == length && strncmp(stage, name, length) == 0;
+}
 
 struct stage_page;
 

@@ -102,7 +102,7 @@ static void tell_stage(void *context, const char *contender, const char *stage, 
                                     : process_state_leave(&w->process, w->stage, goes_on(w, contender, stage));
     if (code != 0)
         _exit(code);
-    host_threads_turn(&w->threads, contender, strncmp(stage, "measure", strlen("measure")) == 0);
+    host_threads_turn(&w->threads, contender, stage_is(stage, "measure"));
     snprintf(w->stage, sizeof w->stage, "%s", stage);
     stage_page_write(w->page, contender, stage, deadline_seconds);
 }
