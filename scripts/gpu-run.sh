@@ -111,13 +111,17 @@ run_referee() { # TYPE [DIR]; TYPE: f16, bf16, or f16-f16 for fp16 sums
     timeout --preserve-status -s TERM "$limit" "$bench" run --config "$base.config.json" "${kernels[@]}" --device "$device" --output "$base.json" $resume
 }
 
-# The shapes are those of the plugin's index, all else is the grid's. PUBLISHED_*: for trying this step.
+# The shapes are those of the plugin's index, all else is the grid's. PUBLISHED_SETUP: seconds of a setup,
+# with its first calls, in which a kernel may tune itself: it is a hang beyond (60). PUBLISHED_*: for trying
+# this step.
 # The shapes of an index that no earlier part has, as a config; 1 where there is none.
 published_config() { # INDEX EARLIER-CONFIG...
     python3 - "${PUBLISHED_CONFIG:-configs/grid.json}" "$@" <<'END'
-import json, sys
+import json, os, sys
 tree = json.load(open(sys.argv[1]))
 tree.pop("grid", None)
+if os.environ.get("PUBLISHED_SETUP"):
+    tree.setdefault("limits", {})["setup_seconds"] = float(os.environ["PUBLISHED_SETUP"])
 had = {shape for path in sys.argv[3:] for shape in json.load(open(path))["shapes"]}
 tree["shapes"] = [s for s in ("x".join(line.split("\t")[:3]) for line in open(sys.argv[2])) if s not in had]
 json.dump(tree, sys.stdout, indent=1)

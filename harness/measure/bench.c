@@ -266,6 +266,17 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant)
     return false;
 }
 
+int entrant_begin(struct bench *bench, struct entrant *entrant, struct error *err)
+{
+    struct device *d = bench->device;
+    (void)entrant_setup(bench, entrant);
+    if (!entrant->record->candidate || entrant->contender->ops->device_only)
+        return 0;
+    bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
+    int code = d->ops->sync(d, err);
+    return code == 0 ? 0 : entrant_fault(bench, entrant, "setup", err);
+}
+
 int entrant_ask(const struct bench *bench, const struct entrant *entrant, char *out, size_t capacity)
 {
     const struct contender *c = entrant->contender;

@@ -211,7 +211,11 @@ struct cudal2_setup bench_setup(const struct bench *bench, const struct entrant 
 /* Calls setup on the current operands with entrant->variant. Returns false and marks the entrant failed when it says
  * no. */
 bool entrant_setup(struct bench *bench, struct entrant *entrant);
-/* The same for a variant under trial: failure is returned in why[CUDAL2_WHY] and the entrant stays alive, not set up.
+/* Calls it, and waits for what a candidate's own code on the host has put on the device by then (it may tune itself),
+ * while its name is on the page: what never ends there is no other's hang. Non-zero only when the worker must end. */
+int entrant_begin(struct bench *bench, struct entrant *entrant, struct error *err);
+/* entrant_setup for a variant under trial: failure is returned in why[CUDAL2_WHY] and the entrant stays alive, not set
+ * up.
  */
 int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *variant, char *why);
 /* Around a launch that is timed: where the contender has a process of its own it is awake in between, whatever is

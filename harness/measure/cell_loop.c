@@ -111,16 +111,18 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
 
 /* Whoever is alive, set up on the group's matrices: one right behind the other, so that what a setup may leave changed
  * is looked for once between two of them. */
-static void set_up_group(struct bench *bench)
+static int set_up_group(struct bench *bench, struct error *err)
 {
+    int code = 0;
     bench->in_row = true;
     bench->state_seen = false;
     leak_meter_begin_row(&bench->leak_meter);
-    for (size_t i = 0; i < bench->n_entrants; i++)
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
         if (bench->entrants[i].alive && !bench->entrants[i].set_up)
-            entrant_setup(bench, &bench->entrants[i]);
+            code = entrant_begin(bench, &bench->entrants[i], err);
     leak_meter_end_row(&bench->leak_meter);
     bench->in_row = false;
+    return code;
 }
 
 static int open_group(struct bench *bench, unsigned group, struct error *err)
@@ -132,7 +134,7 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
     bench->record->groups = group + 1;
     bench->warmed = group > 0;
     if (code == 0)
-        set_up_group(bench);
+        code = set_up_group(bench, err);
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
         if (e->alive && group == 0)

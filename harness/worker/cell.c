@@ -163,30 +163,32 @@ static int set_up_all(struct bench *bench, struct race_result *races, double *ma
     }
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
         if (bench->entrants[i].alive && bench->entrants[i].record->copy_of[0] == '\0')
-            entrant_setup(bench, &bench->entrants[i]);
+            code = entrant_begin(bench, &bench->entrants[i], err);
     end_phase(bench, PHASE_SETUP, mark);
     return code;
 }
 
 /* The copy starts with its original's winner, or leaves with it. Should verification strike that winner off, the copy
  * follows its original to the next. */
-static void set_up_copy(struct bench *bench)
+static int set_up_copy(struct bench *bench, struct error *err)
 {
-    for (size_t i = 0; i < bench->n_entrants; i++) {
+    int code = 0;
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *copy = &bench->entrants[i];
         if (copy->record->copy_of[0] == '\0')
             continue;
-        for (size_t j = 0; j < bench->n_entrants; j++) {
+        for (size_t j = 0; j < bench->n_entrants && code == 0; j++) {
             const struct entrant *original = &bench->entrants[j];
             if (strcmp(original->record->name, copy->record->copy_of) != 0)
                 continue;
             memcpy(copy->variant, original->variant, sizeof copy->variant);
             if (original->alive)
-                entrant_setup(bench, copy);
+                code = entrant_begin(bench, copy, err);
             else
                 entrant_fail(bench, copy, original->record->verdict, "setup", "the original failed");
         }
     }
+    return code;
 }
 
 /* Who is being timed, by the key that brings it back: a search and an audit ask for it again. */
@@ -225,7 +227,7 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
     if (code == 0)
         code = set_up_all(bench, races, &mark, err);
     if (code == 0)
-        set_up_copy(bench);
+        code = set_up_copy(bench, err);
     if (code == 0 && bench->config->verify)
         code = verify_entrants(bench, races, err);
     if (code == 0 && bench->config->verify)

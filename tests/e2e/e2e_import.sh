@@ -328,11 +328,12 @@ END
     printf '// BM = Int<32>{}\n// BN = Int<16>{}\n// BK = Int<16>{}\n' >>their/kernels/cpu_F32F16F16F32/16_32_16.cu
     sed 's/^16/32/' baseline/cublas.tsv >more.tsv && cat more.tsv >>baseline/cublas.tsv # the baseline, for the padded shape as well
     PUBLISHED_CONFIG=$work/cpu.json PUBLISHED_TIMING=wall PUBLISHED_BASELINES=$work/baseline/cublas.so timeout -k 5 300 \
-        "$top/scripts/import/receipts.sh" -o one -b "$tested_build" -d cpu their cpu_F32F16F16F32 --real-torch >out.txt 2>err </dev/null
+        "$top/scripts/import/receipts.sh" -o one -b "$tested_build" -d cpu -s 30 their cpu_F32F16F16F32 --real-torch >out.txt 2>err </dev/null
     code=$?
     expect_code 0 "a checkout becomes receipts by one command"
     expect_text out.txt "^receipts: $work/one/receipts.md$" "which says where they are"
     expect_text one/receipts.md '^\| (offline|server) \| ok \| 1 \|' "with verdicts"
+    expect_text one/published-cpu_F32F16F16F32-both.config.json '"setup_seconds": 30' "a setup has the time that is given"
     expect_text one/receipts.md '^\| offline \| cuBLAS-max \| wall \| 0 \| - \| - \| 1 \| \+20.0% \| [+-][0-9.]+% \| [+-][0-9.]+% \(1\) \|$' \
         "padded copies inside of the time and outside"
     [ "$(wc -l <one/receipts.tsv)" -eq 3 ]

@@ -194,4 +194,14 @@ expect_code 0 "and a third one, which was built since"
 for f in "" -part2; do grep -c '"kind":"cell"' "runs/published-theirs-offline$f.journal.jsonl"; done >counted
 [ "$(tr '\n' ' ' <counted)" = "2 1 " ] && ! ls runs/*part3* runs/*.new.json 2>/dev/null
 verdict $? "each once" "$(cat counted; ls runs; tail -5 out.txt)"
+# A kernel that never comes out of its first call costs the time that the caller gives a setup, and is named.
+gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -I"$top/scripts/import" '-DFAULT="hang"' "$fixtures/faulty.c" -o theirs/hang.so || exit 1
+for m in 64 80; do row $m >>baseline/cublas.tsv; done
+{ row 64 | sed 's/kernel\.so/hang.so/'; row 80; } >>theirs/theirs.tsv
+PUBLISHED_SETUP=2 judge
+expect_code 0 "one that hangs"
+expect_text runs/published-theirs-offline-part3.journal.jsonl \
+    '"m":64,.*"name":"theirs-nn","candidate":true,"status":"hang","stage":"setup","reason":"no sign of life for 2[0-9.]* s in stage setup .more time: limits.setup_seconds' \
+    "has a verdict that names it, its stage and the deadline"
+expect_text runs/published-theirs-offline-part3.journal.jsonl '"m":80,.*"name":"theirs-nn","candidate":true,"verification"' "and the run goes on to the next"
 finish

@@ -274,6 +274,14 @@ static int leaking_setup(const cudal2_setup *setup, void **out, char *why)
     return make(setup, out, why);
 }
 
+/* On a stream of its own, so that whoever waits for the device waits for ever. */
+static int endless_setup(const cudal2_setup *setup, void **out, char *why)
+{
+    int status = make(setup, out, why);
+    multiply<<<1, 1, 0, ((state *)*out)->side>>>(gemm_of((state *)*out, 0), FOR_EVER);
+    return status;
+}
+
 /* ---- launches that are unusual and honest ---- */
 
 static int fork_and_join(void *state_of, size_t set, char *why)
@@ -395,6 +403,7 @@ static const row rows[] = {
     {"fetch-granularity", plain<0>, 0, fetch_setup},
     {"gpu-leak-launch", leak_in_launch, CUDAL2_NO_CAPTURE},
     {"gpu-leak-setup", plain<0>, 0, leaking_setup},
+    {"endless-setup", plain<0>, 0, endless_setup},
     {"endless-kernel", later<FOR_EVER>},
     {"endless-host", endless_host},
     {"gpu-exit-0", leave},

@@ -34,7 +34,8 @@ members=$(sed -n 's/^# config: //p' "$table")
 tried=0 caught=0 disarmed=0 honest=0 accused=0 baseline_faults=0
 
 config() { # config CANDIDATE SOURCE WANTED
-    local members=$members launch_seconds=3
+    local members=$members launch_seconds=3 setup_seconds=20
+    [[ $1 != */endless-setup.so ]] || setup_seconds=8 # which it shall use up
     [[ $device == cpu && "|$3|" == *'|hang|'* ]] && launch_seconds=1 # which it shall use up
     if [ -n "${REDTEAM_RIVALS:-}" ] && [[ " $REDTEAM_RIVALS " != *" $2 "* ]]; then
         case $members in
@@ -46,7 +47,7 @@ config() { # config CANDIDATE SOURCE WANTED
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "redteam", "shapes": [$shape], $types, "layouts": ["nn"],
  "modes": ["offline"], "baselines": ["$baseline"], "candidates": ["$1"],
  "stop": {$stop, "group_blocks": ${group:-4}},
- "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": $launch_seconds, "tune_seconds": 20}${members:+, $members}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
+ "limits": {"setup_seconds": $setup_seconds, "verify_seconds": 20, "launch_seconds": $launch_seconds, "tune_seconds": 20}${members:+, $members}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
 END
 }
 
