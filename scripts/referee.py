@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""referee.py RESULT... [--families TSV] [--notes FILE.md] [--out FILE.md] [--html FILE.html]: the referee
-table: every family against one reference, from the results or journals of `scripts/gpu-run.sh referee:DTYPE`
+"""referee.py RESULT... [--gaps RESULT] [--families TSV] [--notes FILE.md] [--out FILE.md] [--html FILE.html]:
+the referee table: every family against one reference, from the results or journals of `scripts/gpu-run.sh
+referee:DTYPE`
 (.gz or not), as Markdown, and as a page of HTML. Results of one data type are one table, each cell of the
-first that has it.
+first that has it. Where a family had no kernel for a shape there, what a result of --gaps says of it counts,
+over the reference of that same run; --as THEIRS=FAMILY is for one that has another name in such a result.
 
 TSV is what scripts/referee.sh wrote of each family: repository, version, licence. With --notes the page of
 HTML begins with what that file says above its first block: what a reader should know. No number stands here
@@ -28,6 +30,7 @@ from receipts import report  # noqa: E402
 GROUPS = {"grid": lambda label: label.split(",")[0] == "grid", "language models": lambda label: "m=" in label}
 SIZES = [("under 30 us", 0, 3e4), ("30 us to 1 ms", 3e4, 1e6), ("over 1 ms", 1e6, math.inf)]
 FEW = 10  # means of fewer shapes have no interval
+NAMED = 24  # shapes of one reason at most by name
 MOST = 0.9  # of the shapes: whoever has fewer is left out of what all have
 # Families of the program itself: what it is, where its code is, under which licence, which member of
 # "libraries" has its version.
@@ -43,6 +46,8 @@ OWN = {
 def arguments():
     p = argparse.ArgumentParser(prog="referee.py", description=__doc__.split("\n\n")[0].split(": ", 1)[1])
     p.add_argument("results", type=Path, nargs="+", metavar="RESULT")
+    p.add_argument("--gaps", type=Path, action="append", default=[], metavar="RESULT", help="for shapes that a family had no kernel for; may be repeated")
+    p.add_argument("--as", dest="names", action="append", default=[], metavar="THEIRS=FAMILY", help="a family's name in results of --gaps; may be repeated")
     p.add_argument("--families", type=Path, help="default: referee-families.tsv beside the first result")
     p.add_argument("--reference", help="default: the results' first baseline, the faster of its layouts")
     p.add_argument("--program", type=Path, default=HERE.parent / "build/cudal2-bench")
@@ -62,12 +67,12 @@ class Race:
     """The results of one type: of each cell the lead of each family over the reference, the reference's time,
     and what went wrong. Where two results have the same cell, the first counts."""
 
-    def __init__(self, options, path):
+    def __init__(self, options, path, reference=None):
         self.result = json.loads(report(options, path, "result"))
         self.cells = {c["key"]: c for c in self.result["cells"]}
         rows = [r for r in csv.DictReader(io.StringIO(report(options, path, "pairs"))) if r["headline"] == "1"]
         names = sorted({r["baseline"] for r in rows})
-        self.reference = options.reference or next((n for n in names if n.endswith("-max")), names[0] if names else "none")
+        self.reference = reference or options.reference or next((n for n in names if n.endswith("-max")), names[0] if names else "none")
         self.leads, self.labels = {}, {}
         for r in rows:
             key = f'{r["mode"]}/{r["dtype"]}-{r["accumulate"]}-{r["m"]}x{r["n"]}x{r["k"]}'
@@ -76,7 +81,7 @@ class Race:
                 self.leads.setdefault(family(r["candidate"]), {})[key] = [float(r[x] or "nan") for x in ("speedup", "low", "high")]
         if not self.leads:
             sys.exit(f"referee: {path}: no family was measured against {self.reference}")
-        self.wheres = [self.where(len(self.cells))]
+        self.wheres, self.filled = [self.where(len(self.cells))], {}
 
     def type(self):
         cell = next(iter(self.cells.values()))
@@ -95,6 +100,43 @@ class Race:
             self.leads.setdefault(name, {}).update({k: v for k, v in of.items() if k in new})
         self.wheres.append(other.where(len(new)))
 
+    def own(self, name, key):
+        """What a family's layouts came to in a cell: {contender: its record}."""
+        return {n: c for n, c in self.cells[key]["contenders"].items() if family(n) == name}
+
+    def fill(self, other, names):
+        """The cells in which a family had no kernel, and has one in `other`, by the name that `names`
+        gives."""
+        for name in {family(n) for c in other.cells.values() for n in c["contenders"]}:
+            mine, found = names.get(name, name), []
+            for key in self.cells.keys() & other.cells.keys():
+                own, new = self.own(mine, key), other.own(name, key)
+                if own and new and all(c["status"] == "unsupported" for c in own.values()) and any(c["status"] != "unsupported" for c in new.values()):
+                    found.append(key)
+                    self.cells[key]["contenders"] |= {mine + n.removeprefix(name): c for n, c in new.items()}
+                    if key in other.leads.get(name, {}):
+                        self.leads.setdefault(mine, {})[key] = other.leads[name][key]
+            if found:
+                self.filled.setdefault(mine, []).append((set(found), other.where))
+
+    def told_of_filled(self, keys):
+        """A sentence for each family that has cells of other runs."""
+        for name, parts in sorted(self.filled.items()):
+            wheres = [where(len(found & keys)) for found, where in parts if found & keys]
+            if wheres:
+                count = sum(len(found & keys) for found, _ in parts)
+                yield f"For {count} of these {name} had no kernel there; what other runs found counts, over the reference in those: {'; '.join(wheres)}."
+
+    def why_not(self, name, keys):
+        """{(verdict, reason): [shape]} of a family where none of its layouts was measured."""
+        found = {}
+        for key in sorted(keys - self.leads.get(name, {}).keys(), key=shape_of):
+            own = self.own(name, key)
+            bad = [c for c in own.values() if c["status"] not in ("ok", "unsupported")] or list(own.values())
+            told = (bad[0]["status"] if bad else "absent", " and ".join(dict.fromkeys(map(kind_of, bad))))
+            found.setdefault(told, []).append("x".join(map(str, shape_of(key))))
+        return found
+
     def absent(self):
         """Families with no time at all, by their verdicts."""
         names = {family(n) for c in self.cells.values() for n in c["contenders"]} - set(self.leads) - {family(self.reference)}
@@ -110,19 +152,32 @@ class Race:
     def faults(self, name, keys):
         """Verdicts of a family where none of its layouts was measured: {verdict: shapes}."""
         found = Counter()
-        for key in keys:
-            own = [c for n, c in self.cells[key]["contenders"].items() if family(n) == name]
-            if key not in self.leads.get(name, {}):
-                found[next((c["status"] for c in own if c["status"] not in ("ok", "unsupported")), own[0]["status"] if own else "absent")] += 1
+        for (verdict, _), shapes in self.why_not(name, set(keys)).items():
+            found[verdict] += len(shapes)
         return found
 
-    def tuning(self, name):
-        """(median of the variants raced, median seconds of a race), in one layout of one shape."""
-        told = [c["tuning"] for cell in self.cells.values() for n, c in cell["contenders"].items() if family(n) == name and "tuning" in c]
-        counts = [t.get("raced", t.get("variants")) for t in told]
-        seconds = [t["seconds"] for t in told if "seconds" in t]
-        return (f"{statistics.median([c for c in counts if c is not None]):g}" if any(c is not None for c in counts) else "none",
-                f"{statistics.median(seconds):.2g} s" if seconds else "-")
+    def races(self, name):
+        """What each race of a family says of itself: one for each shape and layout whose winner was not
+        known."""
+        return [c["tuning"] for cell in self.cells.values() for n, c in cell["contenders"].items() if family(n) == name and "raced" in c.get("tuning", {})]
+
+
+def shape_of(key):
+    return tuple(int(x) for x in key.rsplit("-", 1)[1].split("x"))
+
+
+def kind_of(contender):
+    """Its reason without figures."""
+    reason = contender.get("reason", "").removeprefix(contender["status"] + ": ")
+    return re.sub(r"(?<![\w-])\d[\d.e-]*", "N", re.split(r"[:;]", reason)[0]).strip()
+
+
+def budget(told):
+    """(median variants and seconds of a race; races, variants, seconds and GPU seconds of all of them)"""
+    if not told:
+        return ["none", "-", "0", "0", "-", "-"]
+    counts, seconds, busy = ([t[key] for t in told] for key in ("raced", "seconds", "busy_seconds"))
+    return [f"{statistics.median(counts):g}", f"{statistics.median(seconds):.2g} s", len(told), sum(counts), f"{sum(seconds):.0f} s", f"{sum(busy):.1f} s"]
 
 
 def percent(x):
@@ -167,6 +222,16 @@ HEADS = ["family", "shapes", "mean lead", "mean, shapes that all have", "10th pe
          "not measured"]
 
 
+def unmeasured(race, keys, order):
+    """Of each family the shapes that it has no time for, by verdict and reason; by name where they are
+    few."""
+    rows = []
+    for f in order:
+        for (verdict, reason), shapes in sorted(race.why_not(f, set(keys)).items(), key=lambda item: -len(item[1])):
+            rows.append([f, verdict, reason, len(shapes), " ".join(shapes[:NAMED]) + (f" and {len(shapes) - NAMED} more" if len(shapes) > NAMED else "")])
+    return ["family", "verdict", "reason", "shapes", "which"], rows
+
+
 def by_size(race, keys, order):
     times = {k: race.time_of_reference(k) for k in keys}
     classes = [(text, [k for k in keys if low <= times[k] < high]) for text, low, high in SIZES]
@@ -183,7 +248,7 @@ def who(races, families):
         if f in OWN:
             what, repository, licence, library = OWN[f]
             version = env["libraries"].get(library, {}).get(library, "-") if library else env.get("build", {}).get("commit", "-")
-        yield [f, what, repository, version, licence, *race.tuning(f)]
+        yield [f, what, repository, version, licence, *budget([t for r in races for t in r.races(f)])]
 
 
 def page(races, families):
@@ -202,13 +267,22 @@ def page(races, families):
                 yield "h2", f"{cell['dtype']}, sums in {cell['accumulate']}: {group}, {len(keys)} shapes"
                 both = f"Of {len(race.cells)} shapes in all: " if len(keys) < len(race.cells) else ""
                 yield "p", (f"{both}{'; '.join(race.wheres)}. The reference is {race.reference}. The mean over shapes that all have is of "
-                            f"{shared} shapes: on each of them every family that has {100 * MOST:.0f}% of this table's was measured.")
+                            f"{shared} shapes: on each of them every family that has {100 * MOST:.0f}% of this table's was measured. "
+                            + " ".join(race.told_of_filled(set(keys))))
                 yield "table", (HEADS, rows)
-                yield "table", by_size(race, keys, [row[0] for row in rows])
+                order = [row[0] for row in rows]
+                yield "table", by_size(race, keys, order)
+                heads, missing = unmeasured(race, keys, [f for f in order if f != family(race.reference)])
+                if missing:
+                    yield "p", "Shapes without a time, and why; `N` stands for a figure."
+                    yield "table", (heads, missing)
         yield from race.absent()
     yield "h2", "Whose code, and how much it searched"
-    yield "p", "Variants and seconds are medians over shapes, of one layout; the search is done before anything is timed."
-    yield "table", (["family", "what", "code", "version", "licence", "variants raced", "race"], list(who(races, families)))
+    yield "p", ("The search is done before anything is timed, a race for each shape and layout. The first two figures are a race's, medians; the others "
+                "are of all races behind this page: GPU time is that of the launches raced, the seconds also hold what the host did meanwhile. What was "
+                "searched beforehand is in none of them.")
+    yield "table", (["family", "what", "code", "version", "licence", "variants", "race", "races", "variants in all", "seconds in all", "GPU time in all"],
+                    list(who(races, families)))
     yield "h2", "Again"
     yield "code", "scripts/referee.sh referee f16 bf16\nscripts/gpu-run.sh -t 520 -o OUT referee:f16 referee:bf16     # again while it ends with 75\n" \
                   "scripts/referee.py OUT/referee-f16.journal.jsonl OUT/referee-bf16.journal.jsonl --out referee.md --html referee.html"
@@ -266,6 +340,13 @@ def main():
         else:
             races[race.type()] = race
     races = list(races.values())
+    names = dict(pair.split("=", 1) for pair in options.names)
+    for path in options.gaps:
+        for reference in sorted({race.reference for race in races}):
+            other = Race(options, path, reference)
+            for race in races:
+                if race.reference == reference:
+                    race.fill(other, names)
     told = options.families or options.results[0].parent / "referee-families.tsv"
     rows = (line.split("\t") for line in told.read_text().splitlines()) if told.exists() else ()
     families = {name: [what, *rest] for name, what, *rest in rows}

@@ -63,7 +63,11 @@ expect_text "$work/page.md" '^\| honest \| 2 of 2 \| the reference ' "the refere
 expect_no_text "$work/page.md" '^\| bad-wrong \| [0-9]+ of ' "a wrong family has no lead"
 expect_text "$work/page.md" '^bad-wrong: wrong_result 3$' "and is named with its verdict"
 expect_text "$work/page.md" '^\| steady \| a <plugin> of the tests \| https://example.org/steady \| 1.2 \| MIT \|' "whose code a family is"
-expect_text "$work/page.md" '^\| tunable \| .* \| [1-9][0-9]* \| [0-9.e-]+ s \|$' "and how much it searched"
+expect_text "$work/page.md" '^\| tunable \| .* \| [1-9][0-9]* \| [0-9.e-]+ s \| [1-3] \| [1-9][0-9]* \| [0-9]+ s \| [0-9.]+ s \|$' "how much it searched, and in all"
+searched=$("$bench" report "$journal" --format result | python3 -c 'import json, sys
+told = [c["tuning"]["raced"] for cell in json.load(sys.stdin)["cells"] for n, c in cell["contenders"].items() if n == "tunable-nn" and "raced" in c["tuning"]]
+print(len(told), sum(told))')
+expect_text "$work/page.md" "^\\| tunable \\| .* s \\| ${searched/ / \\\\| } \\| " "as the journal has it"
 expect_text "$work/page.html" '<a href="https://example.org/steady">example.org/steady</a>' "the page of HTML"
 expect_no_text "$work/page.html" 'Beware' "without notes there are none"
 printf '# Title\n\n**Beware.** It is [ours](a.md) & small.\n\n<!-- figures: referee -->\nnumbers\n' >"$work/notes.md"
@@ -82,6 +86,29 @@ expect_code 0 "two journals of one type"
 expect_text "$work/two.md" '^Of 3 shapes in all: 1 shapes on .*; 2 shapes on ' "say what each has"
 diff <(grep '^|' "$work/page.md") <(grep '^|' "$work/two.md") >"$work/differ"
 verdict $? "and are one table" "$(head -3 "$work/differ")"
+# A shape that steady had no kernel for: told with the reason, or what another run has of it, by the name that
+# it has there.
+"$bench" report "$journal" --format result >"$work/whole.json"
+python3 - "$work" <<'END'
+import json, sys
+text = open(f"{sys.argv[1]}/whole.json").read()
+open(f"{sys.argv[1]}/other.json", "w").write(text.replace('"steady-', '"theirs-').replace("2026-", "2025-"))
+tree = json.loads(text)
+cell = next(c for c in tree["cells"] if c["m"] == 96)
+cell["contenders"]["steady-nn"] = {"status": "unsupported", "reason": "no kernel of the set is for this shape", "layout": "nn", "role": "candidate"}
+cell["speedups"] = [s for s in cell["speedups"] if not s["candidate"].startswith("steady")]
+json.dump(tree, open(f"{sys.argv[1]}/gap.json", "w"))
+END
+page "$work/gap.json" --families "$work/built/families.tsv" --out "$work/gap.md"
+expect_text "$work/gap.md" '^\| steady \| unsupported \| no kernel of the set is for this shape \| 1 \| 96x64x64 \|$' "a shape without a kernel, by name"
+expect_text "$work/gap.md" '^\| steady \| 1 of 2 ' "which is a gap"
+page "$work/gap.json" --gaps "$work/other.json" --as theirs=steady --families "$work/built/families.tsv" --out "$work/filled.md"
+expect_code 0 "a result for the gaps"
+tr '\n' ' ' <"$work/filled.md" >"$work/filled.line"
+expect_text "$work/filled.line" 'For 1 of these steady had no kernel there; what other runs found counts, over the reference in those: 1 shapes on [^;]* begun 2025-' \
+    "the page says where the rest is from"
+diff <(grep '^| steady' "$work/page.md") <(grep '^| steady' "$work/filled.md") >"$work/differ"
+verdict $? "and it is as if it had been there" "$(head -3 "$work/differ")"
 page "$journal" --reference nobody
 expect_code 1 "a reference that is not there"
 expect_text "$work/err" '^referee: .*no family was measured against nobody$' "is named"
