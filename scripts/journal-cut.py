@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""journal-cut.py JOURNAL [--cells CELLS] [--without OTHER] [--races N]: a smaller journal, on stdout.
+"""journal-cut.py JOURNAL [--cells CELLS] [--without OTHER] [--races N] [--only-device]: a smaller journal, on
+stdout.
 
 With --cells only CELLS of a journal's cells, evenly spread, with the other lines and those of the activity
 that was recorded of them; with --without those that the journal OTHER has not; with --races of each race of
-over N variants the N fastest (`variants` and `raced` still count all). Lines that need no cut are kept as
-they are, checksums included; a cut one gets its own.
+over N variants the N fastest (`variants` and `raced` still count all); with --only-device no times by event
+and wall clock, for runs that are read by device time alone. Lines that need no cut are kept as they are,
+checksums included; a cut one gets its own.
 
 Makes the fixtures of tests/unit/result/test_committed.c (tests/fixtures/data/journals/NAME/journal.jsonl.gz)
 and thins runs that raced whole enumerations, before scripts/keep-run.sh."""
@@ -58,12 +60,23 @@ def cut_race(tuning, most):
     return True
 
 
-def of_races(text, most):
+def cut_races(contenders, most):
+    """Whether there was something to cut."""
+    return any([cut_race(c["tuning"], most) for c in contenders if "tuning" in c])
+
+
+HOST_TIMINGS = ("event", "wall", "equal_path_event", "equal_path_wall")
+
+
+def cut_host_timings(contenders):
+    """Whether there was something to cut."""
+    return any([c.pop(name, None) for c in contenders for name in HOST_TIMINGS])
+
+
+def of_contenders(text, cut):
+    """The line after cut(contenders), as it was where that had nothing to cut."""
     line = json.loads(text)
-    if line["kind"] != "cell":
-        return text
-    tunings = [c["tuning"] for c in line["data"].get("contenders", []) if "tuning" in c]
-    if not any([cut_race(tuning, most) for tuning in tunings]):
+    if line["kind"] != "cell" or not cut(line["data"].get("contenders", [])):
         return text
     rest = json.dumps({k: v for k, v in line.items() if k != "crc"}, separators=(",", ":"), ensure_ascii=False)[1:]
     return '{"crc":"%08x",%s\n' % (zlib.crc32(rest.encode()), rest)
@@ -75,6 +88,7 @@ def main():
     p.add_argument("--cells", type=int)
     p.add_argument("--without", metavar="OTHER")
     p.add_argument("--races", type=int, metavar="N")
+    p.add_argument("--only-device", action="store_true")
     options = p.parse_args()
     texts = read(options.journal)
     if options.cells:
@@ -82,7 +96,9 @@ def main():
     if options.without:
         texts = without(texts, read(options.without))
     if options.races:
-        texts = [of_races(text, options.races) for text in texts]
+        texts = [of_contenders(text, lambda them: cut_races(them, options.races)) for text in texts]
+    if options.only_device:
+        texts = [of_contenders(text, cut_host_timings) for text in texts]
     sys.stdout.writelines(texts)
 
 

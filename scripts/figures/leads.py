@@ -148,19 +148,19 @@ def chosen_on_all():
 
 def fp16_against_fp32():
     """The lead with fp16 sums over baselines that sum in fp16 alone, and over those that may also sum in
-    fp32, which the same run raced."""
+    fp32, which the same runs raced."""
     rows = []
-    for what, begins in (("cublaslt-autotuning", "cublaslt-autotuning-"), ("any baseline", "")):
+    for run, what, begins in ((run, what, begins) for run in GRIDS[2:] for what, begins in (("AutoTuning", "cublaslt-autotuning-"), ("any", ""))):
         for sums, wide in (("fp16", False), ("fp16 or fp32", True)):
             ratios = {}
-            for cell in cells_of("../h100/grid-f16"):
+            for cell in cells_of(run):
                 names = [n for n in cell["contenders"] if n.startswith(begins) and not n.startswith("cudal2") and (wide or "32f" not in n)]
                 ours = min(time_us(cell, "cudal2-" + x) for x in LAYOUTS)
                 ratios[shape(cell)] = min(time_us(cell, n) for n in names) / ours
             worst = min(ratios, key=ratios.get)
-            rows.append((what, sums, len(ratios), percent(statistics.geometric_mean(ratios.values()) - 1),
+            rows.append((title(run).split(", ")[1], what, sums, len(ratios), percent(statistics.geometric_mean(ratios.values()) - 1),
                          sum(r > 1 for r in ratios.values()), "%s (%s)" % (percent(ratios[worst] - 1), worst)))
-    return table(("the fastest of", "sums in", "shapes", "geometric mean", "ahead", "worst"), rows)
+    return table(("mode", "the fastest of", "sums in", "shapes", "geometric mean", "ahead", "worst"), rows)
 
 
 def quantile(values, q):
@@ -238,7 +238,8 @@ def launch_path():
 def unseen():
     """Problems that nobody searched, by class."""
     rows = []
-    for run, name in (("../h100/judged-race", "H100, raced"), ("../h100/judged-zero", "H100, first choice")):
+    for run, name in (("judged-race", "H200, raced"), ("judged-race-bf16", "H200, bf16, raced"), ("../h100/judged-race", "H100, raced"),
+                      ("../h100/judged-zero", "H100, first choice")):
         cells = cells_of(run)
         for label in dict.fromkeys(c["label"] for c in cells):
             rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
@@ -247,18 +248,19 @@ def unseen():
     return table(("choice", "class") + CLASS_HEADS, rows)
 
 
-UNSEEN = (("../h100/judged-race", "H100, raced at the first call"), ("../h100/judged-zero", "H100, first choice, no race"))
+UNSEEN = (("judged-race", "H200, raced at the first call", 0.90), ("judged-race-bf16", "H200, bf16, raced at the first call", 0.90),
+          ("../h100/judged-race", "H100, raced at the first call", 0.90), ("../h100/judged-zero", "H100, first choice, no race", 0.80))
 
 
 def unseen_all():
     """The same, a row for each way to choose."""
-    return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name, cells_of(run)) for run, name in UNSEEN])
+    return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name, cells_of(run)) for run, name, _ in UNSEEN])
 
 
 def unseen_runs():
     """Where those runs come from, and how many problems lie below what was asked for."""
     rows = []
-    for (run, name), asked in zip(UNSEEN, (0.90, 0.80)):
+    for run, name, asked in UNSEEN:
         result, cells = result_of(run), cells_of(run)
         behind = [c for c in cells if 1 + lead(c)["geomean"] < asked]
         began, ended = (datetime.datetime.fromisoformat(t.rstrip("Z")) for t in (result["run"]["started"], result["run"]["end"]["time"]))
@@ -266,15 +268,17 @@ def unseen_runs():
         rows.append((name, "`%s`" % named(run), result["run"]["build"]["commit"][:8], len(gpus), "%.0f s" % (ended - began).total_seconds(),
                      "%d below %.2fx" % (len(behind), asked),
                      ", ".join("%d %s" % (n, label) for label, n in collections.Counter(c["label"] for c in behind).most_common())))
-    return table(("how the kernel is chosen", "run", "commit", "H100s", "time", "below what was asked for", "of the class"), rows)
+    return table(("how the kernel is chosen", "run", "commit", "GPUs", "time", "below what was asked for", "of the class"), rows)
 
 
 def first_calls():
     """Seconds that our kernels' choice takes at the first call of a problem, compilers and race, both
     layouts."""
     rows = []
-    for run, what in (("../h100/judged-race/journal.jsonl.gz", "four H100s of a host"), ("../h100/fresh/race.jsonl.gz", "one H100"),
-                      ("../h200/judged-behind/race.jsonl.gz", "one H200"), ("../h200/fresh/race.jsonl.gz", "one H200"),
+    for run, what in (("judged-race/journal.jsonl.gz", "four H200s of a host"),
+                      ("judged-race-bf16/journal.jsonl.gz", "four H200s of a host, bf16"),
+                      ("../h100/judged-race/journal.jsonl.gz", "four H100s of a host"), ("../h100/fresh/race.jsonl.gz", "one H100"),
+                      ("../h200/fresh/race.jsonl.gz", "one H200"),
                       ("../h200/fresh/zero.jsonl.gz", "one H200, first choice, no race")):
         took = choice_seconds(run)
         rows.append(("`%s`" % named(run).replace("/journal.jsonl.gz", ""), what, len(took), "%.2f s" % quantile(took, 0.5),

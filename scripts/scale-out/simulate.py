@@ -21,12 +21,12 @@ import sys
 
 GPUS = (1, 8, 64, 512, 4096)
 REPEATS = 30  # at least
-GRIDS = ["results/%s/journal.jsonl.gz" % name for name in ("h200/grid-f32", "h200/grid-f32-server", "h100/grid-f16", "h100/server-f16")]
+GRIDS = ["results/%s/journal.jsonl.gz" % name for name in ("h200/grid-f32", "h200/grid-f32-server", "h200/grid-f16-offline", "h200/grid-f16-server")]
 GRID = GRIDS[0]
 # Runs whose end says when their first cell began, of the program of 06f518ae.
 RUNS = ("h200/scale/one-offline.jsonl.gz", "h200/scale/one-server.jsonl.gz", "h200/scale/two-offline.jsonl.gz",
         "h200/scale/two-server.jsonl.gz", "h200/grid-f32/journal.jsonl.gz", "h200/grid-f32-server/journal.jsonl.gz",
-        "h100/grid-f16/journal.jsonl.gz")
+        "h200/grid-f16-offline/journal.jsonl.gz", "h200/grid-f16-server/journal.jsonl.gz")
 SPEED_SD = 0.01  # of a GPU's time
 SLOW_SHARE, SLOW_TIMES = 0.005, 1.25  # stragglers
 FAILURE_HOURS = 50000.0  # GPU hours to a failure (419 in 54 days of 16384 GPUs: Llama 3)

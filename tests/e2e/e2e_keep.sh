@@ -1,6 +1,7 @@
 #!/bin/bash
 # scripts/keep-run.sh: a run as it is committed. Its paths are renamed, its checksums hold, what a journal
-# says is not touched. And scripts/journal-cut.py: a journal without the cells of another.
+# says is not touched. And scripts/journal-cut.py: a journal without the cells of another, or with times by
+# device alone.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 export CUDAL2_BENCH=$bench
@@ -107,4 +108,14 @@ verdict $? "it has the cells that the other journal has not, and no more" "$(tr 
 told() { grep -c "\"kind\":\"activity\".*\"cell\":\"[^\"]*-$(tr , x <<<"$1")\"" "$work/others.jsonl"; } # told M,N,K
 [ "$(told "$(head -1 "$work/some")")" -eq 0 ] && [ "$(told "$(head -1 "$work/others")")" -eq 1 ]
 verdict $? "and what was recorded of these alone"
+
+# Without the times of the host's clock those by device stay, bit by bit.
+by_device() { grep -E '^([^,]*,)*device,' "$work/out"; }
+run report "$journal" --format medians
+by_device >"$work/whole"
+scripts/journal-cut.py "$journal" --only-device >"$work/device.jsonl"
+run report "$work/device.jsonl" --format medians
+expect_code 0 "a journal without times by event and wall reads"
+[ ! -s "$work/err" ] && [ -s "$work/whole" ] && cmp -s <(by_device) "$work/whole" && [ "$(by_device | wc -l)" -eq "$(tail -n +2 "$work/out" | wc -l)" ]
+verdict $? "it has the times by device and no others" "$(head -2 "$work/out")"
 finish
