@@ -20,6 +20,10 @@
 #define IMPORT_DEVICES CUDAL2_ON_CUDA
 #endif
 
+#ifndef IMPORT_DTYPE
+#define IMPORT_DTYPE CUDAL2_F16
+#endif
+
 #define PATH_BYTES 1024
 #define LINE_BYTES 512
 
@@ -227,7 +231,7 @@ static int import_describe(void *state, char *out, size_t capacity)
 
 #define CONTENDER(suffix, in)                                                                                          \
     {                                                                                                                  \
-        .name = IMPORT_NAME suffix, .devices = IMPORT_DEVICES, .dtypes = CUDAL2_BIT(CUDAL2_F16),                       \
+        .name = IMPORT_NAME suffix, .devices = IMPORT_DEVICES, .dtypes = CUDAL2_BIT(IMPORT_DTYPE),                     \
         .accumulates = CUDAL2_BIT(IMPORT_ACCUMULATE), .layout = in, .flags = CUDAL2_FIXED_SHAPE, .min_cc = IMPORT_CC,  \
         .max_cc = IMPORT_CC, .setup = import_setup, .launch = import_launch, .teardown = import_teardown,              \
         .describe = import_describe,                                                                                   \

@@ -66,6 +66,7 @@ def arguments():
     p.add_argument("--out", type=Path, help="default: imported/NAME")
     p.add_argument("--name", help="family of the contenders (default: the directory's name)")
     p.add_argument("--arch", default="sm_90a")
+    p.add_argument("--dtype", choices=["f16", "bf16"], default="f16", help="of A, B and C (default: f16)")
     p.add_argument("--accumulate", choices=["f16", "f32"], help="billed as (default: f16 where the name says F16F16F16F16)")
     p.add_argument("--cutlass", type=Path, help="a checkout of CUTLASS, or its headers (default: setup.sh cutlass)")
     p.add_argument("--include", type=Path, action="append", default=[], help="headers that the files want besides; may be repeated")
@@ -109,6 +110,7 @@ class Build:
         self.flags = [*FLAGS, "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-shared", "-Xcompiler",
                       "-fPIC,-fvisibility=hidden", "-Xlinker", f"--version-script={HERE}/import.map"]
         self.flags += ["-Xlinker", "-s", "-cudart", "shared" if options.shared_cudart else "static"]
+        self.flags += ["-DCUDAL2_IMPORT_BF16"] if options.dtype == "bf16" else []
         for name in wrapped():
             self.flags += ["-Xlinker", f"--wrap={name}"]
         self.base = hashlib.sha256()
@@ -138,6 +140,13 @@ class Build:
         """The one that the source defines, as PyTorch's own builds define it for all of it."""
         found = not self.torch and ABI.search(text)
         return [f"-D{found.group(1)}={found.group(2)}"] if found else []
+
+    def refusal(self, text):
+        """Why a source cannot be built with the libtorch at hand, before anything is compiled; or None."""
+        found = self.torch and ABI.search(text)
+        if not found or found.group(2) == self.torch.abi:
+            return None
+        return f"it defines {found.group(1)} {found.group(2)}, and libtorch {self.torch.version} has {self.torch.abi}: build it without --real-torch"
 
     def command(self, generated, out, entry, text):
         libraries = ["-lcublas", "-lcublasLt"] if "cublas" in text.lower() else []
@@ -249,7 +258,8 @@ def compile_text(build, path, text, key, entry):
 def build_text(build, path, text):
     key, start = build.key(text), time.monotonic()
     entry, reason = entry_of(text)
-    if entry:
+    reason = reason or build.refusal(text)
+    if not reason:
         reason = compile_text(build, path, text, key, entry)
     record = {"key": key, "state": "failed", "reason": reason} if reason else good_record(build, key, text)
     record |= {"file": path.name, "seconds": round(time.monotonic() - start, 1)}
@@ -324,7 +334,7 @@ def link_plugin(build, name):
     compiler = shlex.split(os.environ.get("CC", "gcc"))  # "ccache gcc" too
     command = [*compiler, "-std=c17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
                "-shared", f"-I{TOP}/harness", f"-I{HERE}", f'-DIMPORT_NAME="{name}"', f"-DIMPORT_CC={cc}",
-               f"-DIMPORT_ACCUMULATE=CUDAL2_ACC_{accumulate.upper()}", *told_of(torch), str(HERE / "dispatch.c"), "-ldl", "-o", str(part)]
+               f"-DIMPORT_DTYPE=CUDAL2_{options.dtype.upper()}", f"-DIMPORT_ACCUMULATE=CUDAL2_ACC_{accumulate.upper()}", *told_of(torch), str(HERE / "dispatch.c"), "-ldl", "-o", str(part)]
     subprocess.run(command, check=True, start_new_session=True)  # a Ctrl-C is for this script
     part.replace(plugin)
 

@@ -19,6 +19,7 @@ class Torch:
     flags: list  # of the compiler, for nvcc
     libraries: list  # of the linker, for nvcc
     cuda: bool
+    abi: str  # its _GLIBCXX_USE_CXX11_ABI
 
     @property
     def identity(self):
@@ -61,4 +62,5 @@ def find():
     cuda = "-DTORCH_HAS_CUDA=1" in flags
     return Torch(variables["TORCH_VERSION"], build_id(f"{directory}/libtorch_cpu.so"), standard,
                  [f for f in flags if f != standard] + ["-DCUDAL2_REAL_TORCH"] + ([] if cuda else ["-DCUDAL2_IMPORT_CPU"]),
-                 [*for_nvcc(libraries), "-Xlinker", "-z", "-Xlinker", "defs"], cuda)
+                 [*for_nvcc(libraries), "-Xlinker", "-z", "-Xlinker", "defs"], cuda,
+                 next(f.rsplit("=", 1)[1] for f in flags if f.startswith("-D_GLIBCXX_USE_CXX11_ABI=")))

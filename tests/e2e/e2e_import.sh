@@ -152,8 +152,8 @@ import argparse, importlib.util, pathlib, sys
 spec = importlib.util.spec_from_file_location("importer", sys.argv[1])
 importer = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(importer)
-options = argparse.Namespace(out=pathlib.Path(sys.argv[3]), arch="sm_90a", include=[], cutlass=None, again=False, shared_cudart=False, real_torch=True)
-torch = importer.real_torch.Torch("9.9", "00", "-std=c++17", [], [], True)
+options = argparse.Namespace(out=pathlib.Path(sys.argv[3]), arch="sm_90a", include=[], cutlass=None, again=False, shared_cudart=False, real_torch=True, dtype="f16")
+torch = importer.real_torch.Torch("9.9", "00", "-std=c++17", [], [], True, "1")
 importer.real_torch.find = lambda: torch
 importer.build_text = lambda build, path, text: {"state": "asked", "key": build.key(text)}
 build, files = importer.Build(options, []), sorted(pathlib.Path(sys.argv[2]).glob("*.cu"))
@@ -164,6 +164,10 @@ assert found["16_16_16.cu"]["cached"] and not found["16_16_16.cu"]["key"].endswi
 assert found["32_16_16.cu"]["key"].endswith("-torch"), found
 torch.build_id = "01"
 assert importer.Build(options, []).key("x") != build.key("x"), "another libtorch is another key"
+text = "#define _GLIBCXX_USE_CXX11_ABI 0\n"
+assert build.refusal(text) and not build.refusal(text.replace("0", "1")) and not build.plain.refusal(text), "the other ABI"
+options.dtype = "bf16"
+assert importer.Build(options, []).key("x") != build.key("x"), "another type is another key"
 END
 verdict $? "with a real libtorch only what the stand-in has not built"
 
@@ -227,6 +231,16 @@ for (verdict, stage, reason), (expected, words) in zip(told, wanted):
 END
 verdict $? "each with a verdict that names it" "$(head -c 1500 faulty.out)"
 
+# --- in bf16: the same plugin is for that type, and for no other ---
+gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I"$top/scripts/import" '-DIMPORT_NAME="faulty"' -DIMPORT_CC=0 \
+    -DIMPORT_ACCUMULATE=CUDAL2_ACC_F32 -DIMPORT_DTYPE=CUDAL2_BF16 -DIMPORT_DEVICES=CUDAL2_ON_CPU "$top/scripts/import/dispatch.c" -ldl -o faulty/faulty.so || exit 1
+for type in bf16 f16; do
+    sed "s/\"dtype\": \"f16\"/\"dtype\": \"$type\"/; s/\"shapes\": .*, \"baselines\"/\"shapes\": [\"16x16x16\"], \"baselines\"/" faulty.json >typed.json
+    timeout -k 5 60 "$bench" verify faulty/faulty.so --config typed.json --device cpu --format json --quiet >"typed.$type" 2>"$work/err" </dev/null
+done
+expect_text typed.bf16 '"verdict": *"setup_error"' "a kernel of bf16 is called for bf16"
+expect_no_text typed.f16 '"verdict": *"setup_error"' "and not for fp16"
+
 ./drive out/mine.so tn 48 1 >told
 expect_text told '^mine-tn: 1: no kernel of the set is for this shape$' "a shape without a kernel is unsupported"
 ./drive out/mine.so nn 16 1 >told
@@ -266,6 +280,12 @@ if grep -q '^TORCH_VERSION' probe.mk; then
     real plain
     expect_code 3 "the stand-in refuses operators that it does not have"
     expect_text plain/report.tsv '^16_32_16.cu	failed	[0-9.]+	.*error' "with the compiler's reason"
+    mkdir -p old && printf '#define _GLIBCXX_USE_CXX11_ABI %s\nvoid f(torch::Tensor a, torch::Tensor b, torch::Tensor b_col_major, torch::Tensor c) {}\n' \
+        "$((1 - $(sed -nE 's/.*_GLIBCXX_USE_CXX11_ABI=([01]).*/\1/p' probe.mk | head -1)))" >old/16_16_16.cu
+    timeout -k 5 60 "$top/scripts/import/import.py" old --out old-built --real-torch >out.txt 2>"$work/err" </dev/null
+    code=$?
+    expect_code 3 "a source of the other ABI"
+    expect_text old-built/report.tsv 'it defines _GLIBCXX_USE_CXX11_ABI [01], and libtorch [0-9.]+ has [01]: build it without --real-torch' "is told why not"
     real built --real-torch
     expect_code 0 "--real-torch builds them"
     expect_text out.txt '^libtorch [0-9.]+, with' "and says with which libtorch"

@@ -2,10 +2,12 @@
  * stand_in.hpp - what a torch extension of the form void f(Tensor a, b, b_col_major, c) asks of PyTorch's C++ API,
  * without PyTorch: a Tensor is a pointer with sizes, the current stream is the harness's, and torch::empty gives out
  * memory that is kept from call to call, as PyTorch's allocator does. Written from its documentation; nothing of
- * PyTorch is copied. Relies on the CUDA runtime. Included by the headers beside it, which have the names that kernels
- * include, and by ../wrapper.hpp.
+ * PyTorch is copied. Relies on the CUDA runtime and on binding.hpp. Included by the headers beside it, which have the
+ * names that kernels include, and by ../wrapper.hpp.
  */
 #pragma once
+
+#include "../binding.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -91,6 +93,24 @@ inline void check(cudaError_t status, const char *what)
 
 namespace c10
 {
+
+template <typename T> using optional = std::optional<T>;
+constexpr auto nullopt = std::nullopt;
+
+/* What sources catch: here every error is a std::runtime_error. */
+class Error : public std::runtime_error
+{
+  public:
+    using std::runtime_error::runtime_error;
+    const char *what_without_backtrace() const
+    {
+        return what();
+    }
+    std::string msg() const
+    {
+        return what();
+    }
+};
 
 enum class ScalarType : int8_t {
     Byte,
@@ -390,10 +410,12 @@ using c10::Device;
 using c10::DeviceType;
 using c10::Half;
 using c10::IntArrayRef;
+using c10::nullopt;
+using c10::optional;
 using c10::ScalarType;
 using c10::TensorOptions;
-constexpr ScalarType kByte = ScalarType::Byte, kChar = ScalarType::Char, kInt = ScalarType::Int,
-                     kLong = ScalarType::Long;
+constexpr ScalarType kByte = ScalarType::Byte, kChar = ScalarType::Char, kShort = ScalarType::Short,
+                     kInt = ScalarType::Int, kLong = ScalarType::Long;
 constexpr ScalarType kHalf = ScalarType::Half, kFloat = ScalarType::Float, kDouble = ScalarType::Double;
 constexpr ScalarType kBFloat16 = ScalarType::BFloat16, kBool = ScalarType::Bool;
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
@@ -482,6 +504,37 @@ class Tensor : public c10::TensorImpl
     Tensor contiguous() const
     {
         return *this;
+    }
+    /* It stays where it is, and what it is: any other wish is refused. */
+    template <typename... Also> Tensor to(Device where, Also...) const
+    {
+        if (!where.is_cuda())
+            cudal2_stand_in::refuse("Tensor::to(CUDA)",
+                                    "Tensor::to: this stand-in for torch has no tensors on the host");
+        return *this;
+    }
+    template <typename... Also> Tensor to(DeviceType where, Also... also) const
+    {
+        return to(Device(where), also...);
+    }
+    template <typename... Also> Tensor to(ScalarType as, Also...) const
+    {
+        if (as != type)
+            cudal2_stand_in::refuse("Tensor::to", "Tensor::to: this stand-in for torch converts nothing, ", type,
+                                    " to ", as);
+        return *this;
+    }
+    Tensor cuda() const
+    {
+        return *this;
+    }
+    Tensor cpu() const
+    {
+        return to(DeviceType::CPU);
+    }
+    Tensor view(std::vector<int64_t> as) const
+    {
+        return Tensor(at, std::move(as), type, why);
     }
     size_t element_size() const
     {
@@ -582,6 +635,7 @@ namespace cuda
 {
 using c10::cuda::CUDAGuard;
 using c10::cuda::CUDAStream;
+using c10::cuda::current_device;
 using c10::cuda::getCurrentCUDAStream;
 using c10::cuda::getDefaultCUDAStream;
 using c10::cuda::OptionalCUDAGuard;
@@ -607,6 +661,7 @@ using namespace at;
 constexpr auto kFloat16 = at::kHalf;
 constexpr auto kFloat32 = at::kFloat;
 constexpr auto kFloat64 = at::kDouble;
+constexpr auto kInt16 = at::kShort;
 constexpr auto kInt32 = at::kInt;
 constexpr auto kInt64 = at::kLong;
 constexpr auto kInt8 = at::kChar;
@@ -624,11 +679,16 @@ inline TensorOptions device(Device where)
 
 namespace cudal2_stand_in
 {
-/* A matrix of halves; one that this layout does not have throws a std::domain_error when its data is asked for. */
+#ifdef CUDAL2_IMPORT_BF16
+constexpr auto element = c10::ScalarType::BFloat16;
+#else
+constexpr auto element = c10::ScalarType::Half;
+#endif
+
+/* A matrix of `element`; one that this layout does not have throws a std::domain_error when its data is asked for. */
 inline at::Tensor tensor(void *memory, int64_t rows, int64_t columns, bool given = true)
 {
-    return at::Tensor(given ? memory : nullptr, {rows, columns}, c10::ScalarType::Half,
-                      given ? nullptr : call().missing);
+    return at::Tensor(given ? memory : nullptr, {rows, columns}, element, given ? nullptr : call().missing);
 }
 
 /* Calls f; PyTorch's current stream is call().stream. */
@@ -637,14 +697,6 @@ template <typename F> void with_stream(const char *missing, F f)
     call().missing = missing;
     f();
 }
-
-/* m.def(...) binds nothing: the wrapper calls the function itself. */
-struct Module {
-    template <typename... Anything> Module &def(Anything &&...)
-    {
-        return *this;
-    }
-};
 } // namespace cudal2_stand_in
 
 #define TORCH_CHECK(condition, ...)                                                                                    \
@@ -666,7 +718,4 @@ struct Module {
 #define C10_CUDA_CHECK(call) ::cudal2_stand_in::check((call), #call)
 #define AT_CUDA_CHECK(call) C10_CUDA_CHECK(call)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
-#define TORCH_EXTENSION_NAME imported
-#define PYBIND11_MODULE(name, variable)                                                                                \
-    [[maybe_unused]] static void cudal2_bind_##name(::cudal2_stand_in::Module &variable)
 #define TORCH_LIBRARY(name, variable) PYBIND11_MODULE(name, variable)

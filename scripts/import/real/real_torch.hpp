@@ -56,21 +56,28 @@ inline c10::Device device()
 #endif
 }
 
+#ifdef CUDAL2_IMPORT_BF16
+using element = c10::BFloat16;
+constexpr auto element_type = at::kBFloat16;
+#else
+using element = c10::Half;
+constexpr auto element_type = at::kHalf;
+#endif
 constexpr const char *no_data = "that doesn't have storage";
 
-/* A matrix of halves. One that this layout does not have is a tensor with sizes and no storage: to ask for its data
+/* A matrix of `element`. One that this layout does not have is a tensor with sizes and no storage: to ask for its data
  * throws in libtorch, with the words `no_data`. */
 inline at::Tensor tensor(void *memory, int64_t rows, int64_t columns, bool given = true)
 {
     const c10::Device where = device();
     if (given)
         return at::for_blob(memory, {rows, columns})
-            .options(at::TensorOptions().dtype(at::kHalf).device(where))
+            .options(at::TensorOptions().dtype(element_type).device(where))
             .target_device(where) /* known: libtorch need not ask the driver whose pointer it is */
             .make_tensor();
     const auto key = where.is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
     auto none = c10::make_intrusive<c10::TensorImpl, c10::UndefinedTensorImpl>(
-        c10::DispatchKeySet(key), caffe2::TypeMeta::Make<c10::Half>(), where);
+        c10::DispatchKeySet(key), caffe2::TypeMeta::Make<element>(), where);
     none->set_sizes_contiguous({rows, columns});
     return at::Tensor(std::move(none));
 }
