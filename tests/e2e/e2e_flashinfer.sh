@@ -16,7 +16,7 @@ flashinfer() { # flashinfer ARGUMENT...
     code=$?
 }
 
-# --- a data set: one GEMM, one operation of another kind, two workloads, four solutions ---
+# --- a data set in the form of the published ones: GEMMs in fp16, bf16 and fp8, and an operation of another kind ---
 python3 - <<'END'
 import json, pathlib
 def write(path, *trees):
@@ -27,11 +27,16 @@ gemm = {"name": "gemm_n32_k16", "op_type": "gemm", "axes": {"M": {"type": "var"}
         "inputs": {"A": {"shape": ["M", "K"], "dtype": "float16"}, "B": {"shape": ["N", "K"], "dtype": "float16"}},
         "outputs": {"C": {"shape": ["M", "N"], "dtype": "float16"}}, "reference": "def run(A, B):\n    return A @ B.T"}
 write("definitions/gemm/gemm_n32_k16.json", gemm)
-write("definitions/gemm/gemm_bf16.json", gemm | {"name": "gemm_bf16", "inputs": {n: t | {"dtype": "bfloat16"} for n, t in gemm["inputs"].items()}})
+def typed(name, dtype, tensors):
+    return gemm | {"name": name} | {key: {n: t | {"dtype": dtype} for n, t in gemm[key].items()} for key in tensors}
+write("definitions/gemm/gemm_bf16.json", typed("gemm_bf16", "bfloat16", ["inputs", "outputs"]))
+write("definitions/gemm/gemm_fp8.json", typed("gemm_fp8", "float8_e4m3fn", ["inputs"]))
 write("definitions/norm.json", gemm | {"name": "norm", "op_type": "rmsnorm"})
 random = {"A": {"type": "random"}, "B": {"type": "random"}}
 write("workloads/gemm/gemm_n32_k16.jsonl", *({"definition": "gemm_n32_k16", "solution": None, "evaluation": None, "workload":
       {"uuid": f"uuid-{m}", "axes": {"M": m}, "inputs": random}} for m in (16, 64)))
+write("workloads/gemm/gemm_bf16.jsonl", {"definition": "gemm_bf16", "solution": None, "evaluation": None, "workload":
+      {"uuid": "uuid-b", "axes": {"M": 16}, "inputs": random}})
 kernel = """__global__ void zero(__half *c, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = __float2half(0.f); }
 """
 ffi = '#include "sizes.h"\n#include <tvm/ffi/container/tensor.h>\n#include <tvm/ffi/extra/c_env_api.h>\n#include <tvm/ffi/function.h>\n' + kernel + """
@@ -52,24 +57,64 @@ void product(torch::Tensor A, torch::Tensor B, torch::Tensor C) {
 }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &product); }
 """
-def solution(name, files, **spec):
-    write(f"solutions/{name}.json", {"name": name, "definition": "gemm_n32_k16", "author": "nobody", "sources":
+# Three files, two of which are compiled, and a function that returns C: as most of the published solutions are.
+header = """#pragma once
+#include <torch/extension.h>
+#include <cuda_bf16.h>
+void launch(__nv_bfloat16 *c, int n, cudaStream_t stream);
+"""
+apart = """#include "kernel.h" // cublasLt would do this too
+__global__ void zero(__nv_bfloat16 *c, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = __float2bfloat16(0.f); }
+void launch(__nv_bfloat16 *c, int n, cudaStream_t stream) { zero<<<32, 256, 0, stream>>>(c, n); }
+"""
+returning = """#include <ATen/cuda/CUDAContext.h>
+#include "kernel.h"
+static torch::Tensor product(torch::Tensor A, const torch::Tensor &B, c10::optional<int64_t> unused = c10::nullopt) {
+    A = A.to(torch::Device(torch::kCUDA, at::cuda::current_device())).contiguous();
+    TORCH_CHECK(A.dtype() == torch::kBFloat16 && B.size(0) == 32 && B.size(1) == 16 && !unused, "bf16, and N rows of K");
+    auto C = torch::empty({A.size(0), B.size(0)}, A.options().dtype(torch::kBFloat16).device(A.device()));
+    launch(reinterpret_cast<__nv_bfloat16 *>(C.data_ptr<at::BFloat16>()), int(C.numel()), at::cuda::getCurrentCUDAStream());
+    return C;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.doc() = "a product"; m.def("run", &product, "C = A * B^T", pybind11::arg("A"), pybind11::arg("B"),
+                                                                       pybind11::arg("unused") = pybind11::none()); }
+"""
+def solution(name, files, definition="gemm_n32_k16", **spec):
+    write(f"solutions/{name}.json", {"name": name, "definition": definition, "author": "nobody", "sources":
           [{"path": p, "content": c} for p, c in files.items()], "spec": {"language": "cuda", "target_hardware": ["cuda"], "entry_point": f"{list(files)[-1]}::run"} | spec})
 solution("by ffi", {"sizes.h": "#define N_ROWS 32\n", "src/kernel.cu": ffi.replace('"sizes.h"', '"../sizes.h"')})
 solution("by-torch", {"main.cu": torch}, binding="torch")
 solution("by-triton", {"main.py": "import triton"}, language="triton")
-solution("returning", {"main.cu": torch}, binding="torch", destination_passing_style=False)
+solution("returning-ffi", {"main.cu": ffi}, destination_passing_style=False)
+solution("returning", {"kernel.h": header, "kernel.cu": apart, "main.cpp": returning}, "gemm_bf16", binding="torch", destination_passing_style=False)
+for style in ({}, {"destination_passing_style": True}):
+    solution("a solution of a long name, as generators write them, " + str(len(style)), {"kernel.h": header, "kernel.cu": apart, "main.cpp":
+             returning.replace("static torch", "torch")}, "gemm_bf16", binding="torch", **style)
+solution("writes and returns", {"main.cpp": "torch::Tensor run(torch::Tensor A, torch::Tensor B, torch::Tensor C);"}, "gemm_bf16", binding="torch")
+solution("unbound", {"main.cu": kernel})
 solution("outside", {"../main.cu": torch}, binding="torch")
 END
 flashinfer candidates set --out taken
 expect_code 0 "a data set is read"
-for line in 'gemm_bf16: left out: not in float16' 'norm: left out: not a GEMM of two matrices' 'by-triton: left out: host code in Python' \
-    'returning: left out: it returns its output' 'outside: left out: a source lies outside'; do
+for line in 'gemm_fp8: left out: in float16 and float8_e4m3fn: not in one of float16 and bfloat16' 'norm: left out: not a GEMM of two matrices' \
+    'by-triton: left out: host code in Python' 'returning-ffi: left out: it returns its output' 'outside: left out: a source lies outside' \
+    'unbound: left out: nothing exports run '; do
     expect_text err "^$line" "${line%%:*} has a reason"
 done
 [ ! -e main.cu ] && [ ! -e taken/main.cu ] && [ ! -e taken/outside/main.cu ]
 verdict $? "and nothing is written outside"
 expect_text out '/import.py taken/by-ffi --name by-ffi --out taken/by-ffi-built --accumulate f32 --include ' "what to type next"
+expect_text out '/import.py taken/returning --name returning .* --dtype bf16$' "in the definition's type"
+expect_text taken/gemm_bf16.json '"dtype": "bf16"' "which its config has"
+expect_text taken/returning/16_32_16.cu '^    c.copy_\(product\(a, b_col_major.view\(.*\)\)\);$' "what it returns is copied into C"
+expect_text taken/returning/16_32_16.cu '^// sources [0-9a-f]* cublas$' "what is to be linked stands in the file that import.py reads"
+expect_text taken/by-torch/16_32_16.cu '^    product\(a, .*, c\);$' "who writes C is given it"
+expect_text taken/writes-and-returns/16_32_16.cu '^    run\(a, .*, c\);$' "and so is who returns it too"
+tr '\n' ' ' <taken/returning/16_32_16.cu >line
+expect_text line 'include "[^"]*/kernel.cu" #include "[^"]*/main.cpp" void' "every file that is compiled is there, the entry's last"
+grep -l 'c.copy_' taken/a-solution-of-a-long-name*/16_32_16.cu >copies
+[ "$(find taken -maxdepth 1 -name 'a-solution-of-a-long-name*' | wc -l)" -eq 2 ] && [ "$(wc -l <copies)" -eq 1 ]
+verdict $? "long names stay apart, and who does not say how it gives C back is believed by its declaration" "$(ls taken; cat copies)"
 mkdir -p taken/by-ffi-built taken/by-torch-built && touch taken/by-ffi-built/by-ffi.so taken/by-torch-built/by-torch.so
 run tune --dry-run --config taken/gemm_n32_k16.json --device cpu
 expect_no_text "$work/err" 'gemm_n32_k16.json:' "the config is one"
@@ -82,12 +127,15 @@ rm -rf taken/by-*-built
 if [ -z "${CUDAL2_SLOW:-}" ]; then
     echo "skip: 20 s of nvcc: make test-all"
 elif command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
-    for name in by-ffi by-torch; do
+    for name in by-ffi by-torch returning; do
+        type='' n=2
+        [ $name != returning ] || type='--dtype bf16' n=1
+        # shellcheck disable=SC2086 # two words or none
         CUDAL2_ADAPTERS=$work/none timeout -k 5 600 "$top/scripts/import/import.py" taken/$name --name $name --out taken/$name-built --accumulate f32 \
-            --include "$top/scripts/adapters/flashinfer" >out 2>err </dev/null
+            --include "$top/scripts/adapters/flashinfer" $type >out 2>err </dev/null
         code=$?
         expect_code 0 "$name builds"
-        expect_text out '^2 of 2 built' "$name: for both workloads"
+        expect_text out "^$n of $n built" "$name: for each workload"
         [ "$(find taken/$name-built -name '????????????????????????????????.so' | wc -l)" -eq 1 ]
         verdict $? "$name: of one compilation"
         gcc -std=c17 -D_GNU_SOURCE -I"$top/harness" "$top/tests/fixtures/imports/drive.c" -ldl -o drive || exit 1

@@ -88,7 +88,8 @@ class TensorView
     }
     DLDataType dtype() const
     {
-        return {kDLFloat, 16, 1};
+        const bool bf16 = at.scalar_type() == c10::ScalarType::BFloat16;
+        return {static_cast<uint8_t>(bf16 ? kDLBfloat : kDLFloat), 16, 1};
     }
     DLDevice device() const
     {
