@@ -103,6 +103,16 @@ static void put_occupancy(struct tree *t, const struct chip *chip, const struct 
     tree_put_number(t, "occupancy", round_to((double)(blocks * warps) / chip_warps(chip), 1e3));
 }
 
+/* Each class, also of none, so that a reader finds the same members in all. */
+static cJSON *mix_tree(const struct mix *mix)
+{
+    struct tree t = tree_begin();
+    for (size_t i = 0; i < MIX_CLASSES; i++)
+        tree_put_number(&t, mix_class_names[i], (double)mix->count[i]);
+    tree_put_number(&t, "total", (double)mix->total);
+    return tree_finish(&t);
+}
+
 static cJSON *variant_tree(const struct chip *chip, const struct inspected *v)
 {
     struct tree t = tree_begin();
@@ -130,6 +140,8 @@ static cJSON *variant_tree(const struct chip *chip, const struct inspected *v)
     if (v->threads > 0 && v->code.code_bytes > 0)
         put_occupancy(&t, chip, v);
     tree_put_number(&t, "shapes_taken", (double)v->taken);
+    if (v->code.code_bytes > 0)
+        tree_put(&t, "instruction_mix", mix_tree(&v->mix));
     return tree_finish(&t);
 }
 

@@ -68,6 +68,14 @@ static void fail_compile(struct inspected *v, const char *why)
     fail(v, VERDICT_COMPILE_ERROR, "%s", why);
 }
 
+static void count_instructions(const struct compile_result *result, struct inspected *v)
+{
+    struct cubin_arch arch;
+    struct error ignored;
+    if (cubin_arch_of(result->cubin, result->length, &arch, &ignored) == 0)
+        mix_count(v->code.code, v->code.code_bytes, arch.cc, &v->mix);
+}
+
 static void read_code(const struct compile_result *result, const char *entry, struct inspected *v)
 {
     struct error err;
@@ -76,6 +84,8 @@ static void read_code(const struct compile_result *result, const char *entry, st
     compile_instructions_of(result->log, v->instructions, sizeof v->instructions);
     if (rc == 0 && v->instructions[0] == '\0')
         sass_instructions(v->code.code, v->code.code_bytes, v->instructions, sizeof v->instructions);
+    if (rc == 0)
+        count_instructions(result, v);
     v->code.code = NULL; /* the bytes go */
     if (rc != 0)
         fail(v, VERDICT_WRONG_ENTRY, "%.250s", err.text);
@@ -127,6 +137,7 @@ static void share_code(const struct inspect_list *list, struct inspected *items)
         to->verdict = from->verdict;
         memcpy(to->why, from->why, sizeof to->why);
         memcpy(to->instructions, from->instructions, sizeof to->instructions);
+        to->mix = from->mix;
         to->usage = from->usage;
         to->code = from->code;
     }

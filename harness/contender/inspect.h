@@ -6,6 +6,7 @@
 #define CUDAL2_CONTENDER_INSPECT_H
 
 #include "compile/cubin.h"
+#include "compile/mix.h"
 #include "contender/module.h"
 #include "device/chips.h"
 #include "model/verdict.h"
@@ -32,6 +33,7 @@ struct inspected {
     struct compile_usage usage;
     struct cubin_entry code;
     char instructions[128];
+    struct mix mix;
     /* Of the largest launch on any of the problems; where the set means the variant for none of them, of one that its
      * kernel takes; 0 threads: there is none. */
     unsigned threads, dynamic_bytes, cluster_blocks;

@@ -276,6 +276,28 @@ static void put_no_reward(struct tree *t, enum verdict verdict)
     tree_put(t, "reward", verdict_is_earned(verdict) ? reward_tree(0, 0, 0) : cJSON_CreateNull());
 }
 
+/* ---- what it is made of ---- */
+
+/* Where there is no code to count in, the field says why: its absence could mean anything. */
+static cJSON *no_code(const struct submission *s)
+{
+    struct tree t = tree_begin(), mix = tree_begin();
+    tree_put_text(&mix, "unavailable",
+                  s->kind == CANDIDATE_NAMED
+                      ? "the machine code of an installed candidate is not read"
+                      : "no machine code was read: it does not compile or fit its manifest, or was not begun with");
+    tree_put(&t, "instruction_mix", tree_finish(&mix));
+    return tree_finish(&t);
+}
+
+static void put_code(struct tree *t, const struct outcome_input *in)
+{
+    if (in->code)
+        tree_put_copy(t, "code", in->code);
+    else
+        tree_put(t, "code", no_code(in->submission));
+}
+
 /* ---- the whole ---- */
 
 /* Whether a launch of the candidate was watched under CUPTI, for whichever problem. */
@@ -334,7 +356,7 @@ cJSON *outcome_of_result(const struct outcome_input *in)
             problems = NULL;
     put_verdict(&t, in, problems);
     tree_put(&t, "problems", problems);
-    tree_put_copy(&t, "code", in->code);
+    put_code(&t, in);
     tree_put_text(&t, "watched", is_watched(in) ? OUTCOME_WATCHED_NOW : OUTCOME_WATCHED_NO);
     tree_put_text(&t, "device", result_device(in->result, 0)->name);
     return tree_finish(&t);
@@ -345,7 +367,7 @@ cJSON *outcome_of_failure(const struct outcome_input *in, const struct outcome_f
     struct tree t = tree_begin();
     put_failure(&t, in, failure);
     put_no_reward(&t, failure->verdict);
-    tree_put_copy(&t, "code", in->code);
+    put_code(&t, in);
     return tree_finish(&t);
 }
 

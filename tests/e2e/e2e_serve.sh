@@ -38,6 +38,7 @@ expect_status 200 "a job is measured"
 expect_text "$work/body" '"verdict":"ok","reward":\{"value":[0-9.]+,"low":[0-9.]+,"high":[0-9.]+\}' "with a reward and its interval"
 expect_text "$work/body" '"terms":\{"ratio":[0-9.]+,.*"diff":[0-9.e-]+,"length":0,"alpha":0.01' "and the terms of Eq. 3"
 expect_text "$work/body" '"percent_of_floor":[0-9]' "and the distance to the floor"
+expect_text "$work/body" '"code":\{"instruction_mix":\{"unavailable":"[^"]*installed candidate' "and why no instructions of a plugin are counted"
 first=$id
 finish_job steady 16x48x64 '"screen":1000'
 expect_text "$work/body" '"verdict":"ok".*"screened":true' "a quick look is enough for what cannot reach the ratio"
@@ -228,6 +229,7 @@ if "$bench" verify --compile-only --shape 64x64x64 --variants 1 "$kernels/skelet
     expect_text "$work/body" '"code":\{[^}]*"static_shared_bytes":256,' "code: shared memory, of the 64 floats"
     expect_text "$work/body" '"code":\{[^}]*"code_bytes":[1-9]' "code: bytes"
     expect_text "$work/body" '"code":\{[^}]*"instructions":"fma.f32"' "code: instructions"
+    expect_text "$work/body" '"instruction_mix":\{"other":0,"tensor":0,"float":[1-9].*"load_global":[1-9][0-9]*,"store_global":1,"load_shared":1,"store_shared":1,"local":[1-9].*"barrier":1,"control":[1-9][0-9]*,"total":[1-9]' "code: as many of each class as the source has"
     expect_text "$work/body" '"code":\{[^}]*"threads":256,.*"blocks_per_multiprocessor":8,"occupancy":1[,}]' "code: occupancy"
     source '#include \"/etc/passwd\"\n'
     expect_text "$work/body" '"verdict":"(invalid|compile_error)"' "source: a file of the host is not read"

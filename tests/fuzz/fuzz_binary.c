@@ -1,11 +1,12 @@
 /*
  * fuzz_binary.c - a cubin or a fat binary of any bytes is read within them: its architecture, one of its kernels, the
- * instructions of that, and the part that a GPU takes.
+ * instructions of that and their mix, and the part that a GPU takes.
  */
 #include "fuzz.h"
 
 #include "compile/cubin.h"
 #include "compile/fatbin.h"
+#include "compile/mix.h"
 #include "compile/sass.h"
 
 static void read_cubin(const void *bytes, size_t length)
@@ -14,6 +15,7 @@ static void read_cubin(const void *bytes, size_t length)
     struct cubin_entry entry;
     struct error err = {0};
     char found[64];
+    struct mix mix;
     int code = cubin_arch_of(bytes, length, &arch, &err);
     if (code)
         require_refusal(code, &err);
@@ -27,6 +29,8 @@ static void read_cubin(const void *bytes, size_t length)
     require(entry.n_parameters <= CUBIN_MAX_PARAMETERS && entry.code_bytes <= length);
     sass_instructions(entry.code, entry.code_bytes, found, sizeof found);
     require(strlen(found) < sizeof found);
+    mix_count(entry.code, entry.code_bytes, 90, &mix);
+    require(mix.total <= entry.code_bytes / 16);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

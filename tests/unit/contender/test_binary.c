@@ -130,6 +130,8 @@ static void a_cubin_is_read_whole(void **state)
     if (v->verdict != VERDICT_OK)
         fail_msg("%s: %s", verdict_name(v->verdict), v->why);
     assert_string_equal(v->instructions, "hmma.f16.f16"); /* from machine code: there is no PTX */
+    assert_true(v->mix.count[MIX_TENSOR] > 0 && v->mix.count[MIX_OTHER] == 0);
+    assert_true(v->mix.total > v->mix.count[MIX_TENSOR] && v->mix.total <= v->code.code_bytes / 16);
     assert_true(v->usage.registers >= 16 && v->usage.registers <= 64);
     assert_int_equal(v->code.n_parameters, 13);
     assert_int_equal(v->dynamic_bytes, 1024);

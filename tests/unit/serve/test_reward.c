@@ -69,6 +69,36 @@ static const char good[] = "\"k-nn\":{\"status\":\"ok\",\"role\":\"candidate\",\
 static const char pair[] = "{\"candidate\":\"k-nn\",\"reference\":\"base-max\",\"timing\":\"wall\",\"geomean\":1,"
                            "\"ci95\":[0.9,1.1],\"mean_of_ratios\":1.5}";
 
+/* Where nothing is counted, the mix says why; where the compiler told of the code, that is what stands there. */
+static void a_mix_or_why_there_is_none(void **state)
+{
+    (void)state;
+    cJSON *made = cJSON_Parse("{\"instruction_mix\":{\"tensor\":7}}");
+    const struct outcome_failure failure = {VERDICT_WRONG_RESULT, "verify", ""};
+    struct submission s = submission_of(NULL);
+    struct outcome_input in = {.submission = &s};
+    static const struct {
+        enum candidate_kind kind;
+        const char *why;
+    } none[] = {
+        {CANDIDATE_NAMED, "the machine code of an installed candidate is not read"},
+        {CANDIDATE_SOURCE, "no machine code was read: it does not compile or fit its manifest, or was not begun with"}};
+    for (size_t i = 0; i < 2; i++) {
+        s.kind = none[i].kind;
+        cJSON *o = outcome_of_failure(&in, &failure);
+        const cJSON *mix = tree_member(tree_member(o, "code"), "instruction_mix");
+        assert_string_equal(tree_text(mix, "unavailable"), none[i].why);
+        cJSON_Delete(o);
+    }
+    in.code = made;
+    cJSON *o = outcome_of_failure(&in, &failure);
+    const cJSON *mix = tree_member(tree_member(o, "code"), "instruction_mix");
+    assert_null(tree_member(mix, "unavailable"));
+    near(mix, "tensor", 7);
+    cJSON_Delete(o);
+    cJSON_Delete(made);
+}
+
 /* r = ratio - alpha diff - beta L = 2 - 0.5 * 0.2 - 0.001 * 10 */
 static void reward(void **state)
 {
@@ -246,6 +276,7 @@ static void every_refuting_verdict_has_a_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reward),
+                                       cmocka_unit_test(a_mix_or_why_there_is_none),
                                        cmocka_unit_test(over_layouts_first),
                                        cmocka_unit_test(refuted),
                                        cmocka_unit_test(unsupported_layout),
