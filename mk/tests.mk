@@ -46,7 +46,10 @@ ifeq ($(HAVE_CUBLAS),)
 STUDY_C := $(filter-out tests/studies/fp8.c,$(STUDY_C))
 endif
 STUDIES := $(addprefix $(BUILD)/tests/,$(notdir $(STUDY_C:.c=)))
-$(foreach source,$(TEST_C) $(GPU_C) $(STUDY_C),$(eval $(call test_program,$(source))))
+# A server for tests/e2e over scripted workers.
+SERVER_C := tests/fixtures/scripted_server.c
+SERVER := $(BUILD)/tests/scripted_server
+$(foreach source,$(TEST_C) $(GPU_C) $(STUDY_C) $(SERVER_C),$(eval $(call test_program,$(source))))
 
 # What tests link beside their own file.
 fixture = $(patsubst %,$(BUILD)/obj/tests/fixtures/%.o,$(1))
@@ -59,7 +62,7 @@ $(call test_of,cublaslt): $(addprefix $(BUILD)/obj/baselines/,cublaslt.o nvidia.
 $(call test_of,cublaslt_matmul): $(addprefix $(BUILD)/obj/baselines/,cublaslt_matmul.o nvidia.o)
 $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(call test_of,supervisor killed crew crew_start loading resume audit alone sharing shard_run leaving): $(call fixture,fake_worker fake_script run_fixture)
-$(call test_of,watched counted together gone compilers): $(call fixture,fake_worker fake_script scratch_fixture)
+$(call test_of,watched counted together gone compilers) $(SERVER): $(call fixture,fake_worker fake_script scratch_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
 $(call test_of,architectures binary compare_again compare_failure compile cubins deviation effects family gzip_read hostile inspect store server peers manifest merge merge_stay \
 	behind module module_maps mutated plan precompile rank space table tune tuned variants verify warmth counters tool): $(call fixture,scratch_fixture)
@@ -76,7 +79,7 @@ $(call test_of,plugin registry watching together): | $(TEST_PLUGINS)
 $(call test_of,baselines openblas blocked): | $(PLUGINS)
 
 # GPU tests too, which compile anywhere: one that no longer does is seen without a GPU.
-tests-build: all $(TESTS) $(GPU_TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
+tests-build: all $(TESTS) $(GPU_TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES) $(SERVER) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
 # So many tests at a time of those that time nothing; these do.
 TIMED_TESTS = test_pool test_stage_page test_device_cpu test_resume test_plan
 # The longest: one that began late would run on by itself at the end.
