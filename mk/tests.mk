@@ -78,8 +78,17 @@ $(addprefix $(BUILD)/tests/,$(notdir $(CUPTI_C:.c=))): LIBS += $(CUDA_LD) -lcupt
 $(call test_of,plugin registry watching together): | $(TEST_PLUGINS)
 $(call test_of,baselines openblas blocked): | $(PLUGINS)
 
+# A kernel that comes compiled, for tests/gpu/gpu_serve_binaries.sh.
+BINARIES := $(BUILD)/tests/gemm.cubin $(BUILD)/tests/gemm.ptx
+$(BUILD)/tests/gemm.cubin: BINARY_FLAGS := -arch=sm_90 -cubin
+$(BUILD)/tests/gemm.ptx: BINARY_FLAGS := -arch=compute_80 -ptx
+$(BINARIES): examples/cubin/gemm.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) $(BINARY_FLAGS) $< -o $@
+
 # GPU tests too, which compile anywhere: one that no longer does is seen without a GPU.
-tests-build: all $(TESTS) $(GPU_TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES) $(SERVER) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
+tests-build: all $(TESTS) $(GPU_TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES) $(SERVER) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so $(BINARIES))
 # So many tests at a time of those that time nothing; these do.
 TIMED_TESTS = test_pool test_stage_page test_device_cpu test_resume test_plan
 # The longest: one that began late would run on by itself at the end.

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Compiled kernels through the server over HTTP, without a GPU: PTX and a cubin of one kernel with their manifest
-# get an outcome, with registers and counts of their instructions; what is damaged, of another GPU, or does not
-# fit its manifest a verdict and a line that says so. What is submitted is assembled and read as always;
-# scripted workers stand in for the GPU (tests/fixtures/scripted_server.c). Times nothing.
+# Compiled kernels through the server over HTTP, without a GPU: PTX and a cubin of one kernel with their
+# manifest get an outcome, with registers and counts of their instructions; what is damaged, of another GPU,
+# or does not fit its manifest a verdict and a line that says so. What is submitted is assembled and read as
+# always; scripted workers stand in for the GPU (tests/fixtures/scripted_server.c). Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"
 . "$(dirname "$0")/serve.inc.sh"
@@ -13,14 +13,7 @@ at_exit() {
 mkdir "$work/kernels" "$work/fake"
 cp -R "$(dirname "$0")/../../kernels/harness" "$work/kernels/"
 export CUDAL2_BENCH=$bench CUDAL2_KERNELS=$work/kernels CUDAL2_FAKE_DIR=$work/fake
-"$tested_build/tests/scripted_server" "$work/jobs" >"$work/serve.out" 2>"$work/serve.err" </dev/null &
-server=$!
-for _ in $(seq 500); do
-    grep -q listening "$work/serve.out" && break
-    kill -0 "$server" 2>/dev/null || break
-    sleep 0.02
-done
-url=$(sed -n 's/^listening on //p' "$work/serve.out")
+launch "$tested_build/tests/scripted_server" "$work/jobs"
 if [ -z "$url" ]; then
     server=
     grep -q 'libmicrohttpd' "$work/serve.err" && { echo "skipped: $(tail -1 "$work/serve.err")"; exit 0; }
@@ -29,19 +22,8 @@ if [ -z "$url" ]; then
 fi
 
 arguments='"a","b","c","m"'
-submit() { # submit FORMAT FILE [PROBLEM]: as text or base64; the outcome in $work/body
-    local code
-    if [ "$1" = ptx ]; then
-        code=$(awk '{ printf "%s\\n", $0 }' "$2")
-    else
-        code=$(base64 -w 0 "$2")
-    fi
-    printf '{"%s":"%s","problem":"%s","manifest":{"schema":"cudal2-bench/kernel","schema_version":1,"name":"mine",
-        "source":"anything","entry":"gemm","dtypes":["f16"],"accumulate":["f32"],"layouts":["nn"],
-        "grid":["M",1,1],"block":[32,1,1],"arguments":[%s]}}' "$1" "$code" "${3:-64x64x64}" "$arguments" >"$work/submission"
-    post /v1/jobs "@$work/submission"
-    id=$(field id)
-    [ -z "$id" ] || ask "$url/v1/jobs/$id?wait=60"
+submit() { # submit FORMAT FILE [PROBLEM]
+    submit_binary "$1" "$2" "${3:-64x64x64}" "$(manifest gemm '"M",1,1' 32 "$arguments")"
 }
 kernel() { # kernel TARGET: PTX of one product on tensor cores, a barrier, a load and a store
     cat <<END

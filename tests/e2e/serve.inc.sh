@@ -4,17 +4,20 @@
 server=
 mkdir "$work/plugins"
 
-begin() { # begin DIRECTORY [OPTION...]: a server on a free port; $url
+launch() { # launch COMMAND...: a server, once it listens; $url, empty where it does not
     rm -f "$work/serve.out" # or what the last one said is believed
-    "$bench" serve --listen 127.0.0.1:0 --device cpu --plugins "$work/plugins" --baselines honest --output "$@" \
-        >"$work/serve.out" 2>>"$work/serve.err" </dev/null &
+    "$@" >"$work/serve.out" 2>>"$work/serve.err" </dev/null &
     server=$!
-    for _ in $(seq 500); do
+    for _ in $(seq "${listen_tries:-500}"); do
         grep -q listening "$work/serve.out" 2>/dev/null && break
         kill -0 "$server" 2>/dev/null || break
         sleep 0.02
     done
     url=$(sed -n 's/^listening on //p' "$work/serve.out")
+}
+
+begin() { # begin DIRECTORY [OPTION...]: a server on a free port
+    launch "$bench" serve --listen 127.0.0.1:0 --device cpu --plugins "$work/plugins" --baselines honest --output "$@"
 }
 
 end() { # end SIGNAL: its exit status is $code
@@ -51,4 +54,21 @@ finish_job() { # finish_job CANDIDATE PROBLEM [MORE]: submits and waits
 expect_status() { # expect_status STATUS NAME
     [ "$status" = "$1" ]
     verdict $? "$2" "status $status instead of $1: $(head -c 300 "$work/body")"
+}
+
+manifest() { # manifest ENTRY GRID BLOCK ARGUMENTS: of a compiled kernel, f16 with fp32 sums
+    printf '{"schema":"cudal2-bench/kernel","schema_version":1,"name":"mine","source":"anything","entry":"%s","dtypes":["f16"],
+        "accumulate":["f32"],"layouts":["nn"],"grid":[%s],"block":[%s,1,1],"arguments":[%s]}' "$@"
+}
+
+submit_binary() { # submit_binary ptx|cubin FILE PROBLEM MANIFEST: and waits; the outcome in $work/body
+    local code
+    [ "$1" = ptx ] && code=$(awk '{ gsub(/\\/, "&&"); gsub(/"/, "\\\""); gsub(/\t/, " "); printf "%s\\n", $0 }' "$2") || code=$(base64 -w 0 "$2")
+    printf '{"%s":"%s","problem":"%s","manifest":%s}' "$1" "$code" "$3" "$4" >"$work/submission"
+    post /v1/jobs "@$work/submission"
+    id=$(field id)
+    until [ -z "$id" ] || grep -q '"state":"done"' "$work/body"; do
+        ask "$url/v1/jobs/$id?wait=50"
+        [ "$status" = 200 ] || return
+    done
 }
