@@ -1,4 +1,5 @@
-"""Makes rl/data/h200.xz from a table of pooled races (CSV) and the results of the four grid runs.
+"""Makes rl/data/h200.xz from a table of pooled races (CSV, of kernel_policy.pool) and the results of the four
+grid runs.
 
     python -m kernel_policy.pack tune.csv.gz RESULT.json... -o rl/data/h200.xz
 
@@ -48,7 +49,8 @@ def references(paths: List[Path]) -> Dict[Tuple[int, int, int, str, str], float]
 def _usual(rows: List[Row]) -> Dict[str, Dict[str, int]]:
     """The commonest value of each parameter."""
     return {kernel: {name: collections.Counter(int(float(r[name])) for r in rows if r["kernel"] == kernel).most_common(1)
-                     [0][0] for name in names} for kernel, names in KERNELS.items()}
+                     [0][0] for name in names} for kernel, names in KERNELS.items()
+            if any(r["kernel"] == kernel for r in rows)}
 
 
 def line_of(row: Row, usual: Dict[str, Dict[str, int]]) -> str:
@@ -60,7 +62,10 @@ def line_of(row: Row, usual: Dict[str, Dict[str, int]]) -> str:
 
 def pack(table: Path, results: List[Path]) -> Records:
     with gzip.open(table, "rt") as file:
-        rows = [r for r in csv.DictReader(file) if r["kernel"] in KERNELS]
+        return pack_rows([r for r in csv.DictReader(file) if r["kernel"] in KERNELS], results)
+
+
+def pack_rows(rows: List[Row], results: List[Path]) -> Records:
     usual, known = _usual(rows), references(results)
     pools: Dict[Key, Dict[str, Tuple[float, float]]] = collections.defaultdict(dict)
     for r in rows:
