@@ -246,6 +246,26 @@ static void route(struct server *server, const struct api_request *request, stru
         api_refuse(405, "expected GET, POST or DELETE", out);
 }
 
+/* Whether it may hold its connection until something has an outcome. Streams count themselves. */
+static bool may_wait(const struct api_request *request)
+{
+    bool evaluates = strcmp(request->path, "/evaluate") == 0 || strcmp(request->path, "/evaluate/batch") == 0;
+    return is(request, "POST") ? evaluates : wait_of(request) > 0;
+}
+
+/* Who may not wait is told before anything is submitted. */
+static void route_waiting(struct server *server, const struct api_request *request, struct api_reply *out)
+{
+    struct error err;
+    int status = server_wait_begin(server, request->client, &err);
+    if (status != 200) {
+        api_refuse(status, err.text, out);
+        return;
+    }
+    route(server, request, out);
+    server_wait_end(server, request->client);
+}
+
 void api_handle(struct server *server, const struct api_request *request, struct api_reply *out)
 {
     *out = (struct api_reply){.type = JSON_TYPE};
@@ -253,6 +273,8 @@ void api_handle(struct server *server, const struct api_request *request, struct
         get_health(server, out);
     else if (!request->client)
         api_refuse(401, "expected the header \"Authorization: Bearer TOKEN\"", out);
+    else if (may_wait(request))
+        route_waiting(server, request, out);
     else
         route(server, request, out);
     server_count_refusal(server, out->status);

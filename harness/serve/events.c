@@ -29,10 +29,13 @@ int events_open(struct server *server, const char *client, const char *id, struc
     int status = server_look(server, client, id, 0, &view, err);
     server_view_free(&view);
     *out = NULL;
+    if (status == 200)
+        status = server_wait_begin(server, client, err);
     if (status != 200)
         return status;
     struct events *e = calloc(1, sizeof *e);
     if (!e) {
+        server_wait_end(server, client);
         error_set(err, EXIT_CODE_INTERNAL, "out of memory for events");
         return 500;
     }
@@ -103,6 +106,7 @@ void events_close(struct events *e)
     if (!e)
         return;
     server_count_stream(e->server, -1);
+    server_wait_end(e->server, e->client);
     text_free(&e->text);
     free(e);
 }

@@ -15,7 +15,7 @@
 
 struct events;
 
-/* The stream of a client's job; `server` must outlive it. An HTTP status: 200, 404 or 500 with the line in err. */
+/* The stream of a client's job; `server` must outlive it. An HTTP status: 200, 404, 429 or 500 with the line in err. */
 int events_open(struct server *server, const char *client, const char *id, struct events **out, struct error *err);
 
 /* Waits for the next event: its text, good until the next call; NULL when there is none any more, as after the outcome,

@@ -154,6 +154,26 @@ void server_drain(struct server *s, bool at_once)
     pthread_mutex_unlock(&s->lock);
 }
 
+int server_wait_begin(struct server *s, const char *client, struct error *err)
+{
+    pthread_mutex_lock(&s->lock);
+    bool taken = waits_begin(&s->waits, client);
+    pthread_mutex_unlock(&s->lock);
+    if (taken)
+        return 200;
+    error_set(err, EXIT_CODE_TEMPORARY,
+              "too many requests wait already (%u of a client, %u of all); ask again later, or without wait",
+              WAITS_OF_ONE, WAITS_OF_ALL);
+    return 429;
+}
+
+void server_wait_end(struct server *s, const char *client)
+{
+    pthread_mutex_lock(&s->lock);
+    waits_end(&s->waits, client);
+    pthread_mutex_unlock(&s->lock);
+}
+
 bool server_is_idle(struct server *s)
 {
     pthread_mutex_lock(&s->lock);

@@ -72,6 +72,11 @@ struct server_wait {
 int server_watch(struct server *s, const char *client, const char *id, const struct server_wait *wait,
                  struct server_view *out, struct error *err);
 
+/* A request of this client begins to wait for an outcome: 200, or 429 with the line in err where it has as many already
+ * as one may (waits.h). After a 200, the end is to be told. */
+int server_wait_begin(struct server *s, const char *client, struct error *err);
+void server_wait_end(struct server *s, const char *client);
+
 /* One more stream of events is open, or one less. */
 void server_count_stream(struct server *s, int change);
 

@@ -14,6 +14,7 @@
 #include "serve/repeats.h"
 #include "serve/server.h"
 #include "serve/store.h"
+#include "serve/waits.h"
 #include "serve/watched.h"
 
 #define SERVER_COMPILERS 8 /* at most for each device */
@@ -43,6 +44,7 @@ struct server {
     struct measured measured;
     struct watched_lines watched;
     struct repeats repeats;
+    struct waits waits;
     struct server_counts counts;
     uint64_t started_ns;
     size_t n_threads, n_compilers;

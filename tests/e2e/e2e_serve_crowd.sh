@@ -1,7 +1,7 @@
 #!/bin/bash
 # The server over HTTP when many come at once: hundreds of connections that never finish their request take no
-# place from who asks, or from who waits for an outcome; jobs that wait are measured by priority. Times
-# nothing.
+# place from who asks, or from who waits for an outcome; jobs that wait are measured by priority; a client
+# that waits with too many requests is told so. Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 . "$(dirname "$0")/serve.inc.sh"
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 0; }
@@ -87,6 +87,21 @@ wanted="$waiting ${submitted[1]} ${submitted[2]} ${submitted[0]} $id " # the las
 order=$(sed -n 's/^serve: \([0-9a-f]*\) of .*: ok$/\1/p' "$work/serve.err" | tr '\n' ' ')
 [ "$order" = "$wanted" ]
 verdict $? "jobs that waited for the device are measured by priority" "$order instead of $wanted"
+
+# --- waiting requests ---
+long='"half_width":0.0005,"seconds":4}'
+post /v1/jobs "{\"candidate\":\"steady\",\"problem\":[\"32x16x24\",\"32x16x32\",\"32x16x40\",\"32x16x48\"],$long"
+waiting=$(field id)
+come "GET /v1/jobs/$waiting?wait=60 HTTP/1.1\r\nHost: x\r\n\r\n"
+is_healthy "waiting requests: health is told at once"
+curl -s -m 10 -D "$work/head" -o "$work/body" "$url/v1/jobs/$waiting?wait=60"
+expect_text "$work/head" '^HTTP/1.1 429 ' "waiting requests: one too many is refused"
+expect_text "$work/head" '^Retry-After: [0-9]+' "waiting requests: and told when to try again"
+curl -s -m 10 -o "$work/body" -w '%{http_code}' "$url/v1/jobs/$waiting/events" >"$work/status"
+expect_text "$work/status" '^429$' "waiting requests: and so is a stream"
+ask "$url/v1/jobs/$waiting"
+expect_text "$work/body" '"state":"(queued|measuring)"' "waiting requests: who does not wait is told"
+leave
 end TERM
 [ "$code" -eq 0 ]
 verdict $? "TERM: ends well" "exit status $code"

@@ -69,6 +69,15 @@ static int ask(const char *client, const char *method, const char *path, const c
     return reply.status;
 }
 
+static int ask_waiting(const char *client, const char *path)
+{
+    struct api_reply reply;
+    const struct api_request request = {.method = "GET", .path = path, .client = client, .wait = "60", .body = ""};
+    api_handle(server, &request, &reply);
+    api_reply_free(&reply);
+    return reply.status;
+}
+
 static const char *job(int k)
 {
     static char text[128];
@@ -417,6 +426,31 @@ static void batches(void **state)
     assert_int_equal(ask("alice", "POST", "/v1/jobs", "{\"jobs\":[],\"x\":1}", NULL), 400);
 }
 
+/* Long polls and streams hold connections: a client has so many, and none of another's. What does not wait is told. */
+static void waits_have_a_limit(void **state)
+{
+    static struct events *open[WAITS_OF_ONE];
+    char path[64], events[80];
+    (void)state;
+    snprintf(path, sizeof path, "%s", submit("alice", 1, 202));
+    snprintf(events, sizeof events, "%s/events", path);
+    for (size_t i = 0; i < WAITS_OF_ONE; i++)
+        assert_non_null(open[i] = open_events("alice", path));
+    assert_int_equal(ask("alice", "GET", events, "", NULL), 429);
+    assert_int_equal(ask_waiting("alice", path), 429);
+    assert_int_equal(ask("alice", "POST", "/evaluate", "{}", NULL), 429);
+    assert_int_equal(ask("alice", "GET", path, "", NULL), 200);
+    assert_int_equal(ask("alice", "DELETE", path, "", NULL), 200);
+    submit("bob", 1, 202);
+    assert_int_equal(ask("bob", "POST", "/evaluate", "{}", NULL), 400);
+    events_close(open[0]);
+    assert_int_equal(ask_waiting("alice", path), 200); /* done: at once */
+    assert_int_equal(ask_waiting("alice", path), 200); /* the last one's place is free again */
+    for (size_t i = 1; i < WAITS_OF_ONE; i++)
+        events_close(open[i]);
+    assert_int_equal(server->waits.all, 0);
+}
+
 static void routes(void **state)
 {
     (void)state;
@@ -448,6 +482,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(streams, begin_test, end_test),
         cmocka_unit_test_setup_teardown(streams_end_with_the_server, begin_test, end_test),
         cmocka_unit_test_setup_teardown(who_leaves_is_not_waited_for, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(waits_have_a_limit, begin_test, end_test),
         cmocka_unit_test_setup_teardown(routes, begin_test, end_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
