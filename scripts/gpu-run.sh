@@ -16,6 +16,7 @@
 #        explore[:ACC]     data for the ranker: configs/explore.json on all devices; goes on likewise
 #        unseen:CHOICE:N[:TYPE] every Nth problem that nobody searched; CHOICE is race or zero (results/README.md), TYPE f16
 #                          (the default) or bf16; goes on likewise
+#        cold:CHOICE:N[:TYPE] of those the language models' with M up to 96, every Nth, their weights not cached; likewise
 #        strongest:MODE:ACC 200 shapes beside every search of NVIDIA's algorithms there is
 #        referee:TYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise
 #        published:DIR[:ACC[:MODE]] every kernel that scripts/import/import.py has built in DIR (f32, both modes), right or not,
@@ -86,6 +87,19 @@ run_unseen() { # CHOICE N TYPE
     [ -f "$base.journal.jsonl" ] && resume=--resume
     timeout --preserve-status -s TERM "$limit" "$bench" run --config "$out/unseen-$2-$3.json" --choice "$1" --baselines cublaslt-autotuning --device "$device" \
         --output "$base.json" $resume
+}
+
+run_cold() { # CHOICE N TYPE
+    local base=$out/cold-$1-$3 resume=
+    python3 scripts/draw-shapes.py 20261125 | python3 -c '
+import json, sys
+tree = json.load(sys.stdin)
+tree["dtype"] = sys.argv[2]
+tree["shapes"] = [s for s in tree["shapes"] if s["label"] == "llm" and s["m"] <= 96][:: int(sys.argv[1])]
+json.dump(tree, sys.stdout)' "$2" "$3" >"$base.config.json" || return
+    [ -f "$base.journal.jsonl" ] && resume=--resume
+    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$base.config.json" --choice "$1" --cache rotate --baselines cublaslt-autotuning \
+        --device "$device" --output "$base.json" $resume
 }
 
 searched=torch.matmul,torch.matmul-full,cublas,cublas-autotune,cublaslt-heuristic,cublaslt-autotuning,cublaslt-exhaustive
@@ -211,6 +225,7 @@ for step in "$@"; do
         update:*:*:*) IFS=: read -r _ c a n m <<<"$step" && run_update "$c" "$a" "$n" "${m:-offline}" ;;
         explore | explore:*) IFS=: read -r _ a <<<"$step" && run_explore "${a:-f32}" ;;
         unseen:*:*) IFS=: read -r _ c n a <<<"$step" && run_unseen "$c" "$n" "${a:-f16}" ;;
+        cold:*:*) IFS=: read -r _ c n a <<<"$step" && run_cold "$c" "$n" "${a:-f16}" ;;
         strongest:*:*) IFS=: read -r _ m a <<<"$step" && run_strongest "$m" "$a" ;;
         referee:*) IFS=: read -r _ a n <<<"$step" && run_referee "$a" "$n" ;;
         published:*) IFS=: read -r _ c a m <<<"$step" && run_published "$c" "${a:-f32}" "${m:-both}" ;;

@@ -296,6 +296,25 @@ def fresh():
     return table(("choice",) + CLASS_HEADS, rows)
 
 
+def cold():
+    """Language models' problems with few rows, their weights not cached."""
+    cells = cells_of("cold/race.jsonl.gz")
+    parts = (("1 to 8", 8), ("16 to 96", 96))
+    rows = [class_row(name, [c for c in cells if (c["m"] > 8) == (most > 8)]) for name, most in parts]
+    return table(("M",) + CLASS_HEADS, rows + [class_row("all", cells)])
+
+
+def searched_for_speeds():
+    """Two shapes of the grid whose kernels had two speeds, in it and after a search."""
+    after = {shape(c): c for c in cells_of("cold/two-speeds.jsonl.gz")}
+    rows = []
+    for cell in (c for c in cells_of(GRIDS[3]) if shape(c) in after):
+        rows.append((shape(cell), *("%s (%s of %.1f us)" % (percent(strongest_baseline(c)["geomean"]), layout.upper(), time_us(c, "cudal2-" + layout, what="p95_ns"))
+                                    for c in (cell, after[shape(cell)])
+                                    for layout in [min(LAYOUTS, key=lambda x: time_us(c, "cudal2-" + x))])))
+    return table(("shape", "over `strongest` in the grid (p95)", "after a search, on another H200 (p95)"), rows)
+
+
 def searched_again():
     """Problems that an H100 lost with the H200's tables, before a search of its own and after."""
     rows = []
