@@ -1,7 +1,7 @@
 #!/bin/bash
 # A stranger's source, tried with one command (docs/trust.md): make redteam CHEAT=path.c. One that cheats is
 # caught in every setting, one that does not is left alone, and one that does not compile is told apart from
-# both.
+# both. Chosen settings alone can be tried.
 . "$(dirname "$0")/e2e.inc.sh"
 [ -n "${CUDAL2_SLOW:-}" ] || { echo "takes a minute: make test-all"; exit 77; }
 if grep -qa __asan_init "$bench"; then
@@ -31,6 +31,14 @@ try lazy
 expect_code 3 "one that stops multiplying is caught"
 [ "$(grep -cE '^[a-z].*  (wrong_result|implausible_speed) at ' "$work/out")" -eq 6 ]
 verdict $? "in all six settings" "$(cat "$work/out")"
+
+TRY_SETTINGS='^server, warm$' try lazy
+expect_code 3 "it is caught in a setting that is asked for"
+[ "$(grep -c . "$work/out")" -eq 1 ] && grep -q '^server, warm ' "$work/out"
+verdict $? "and no other is tried" "$(cat "$work/out")"
+TRY_SETTINGS=cold try lazy
+expect_code 1 "a setting that there is not could not be tried"
+expect_text "$work/err" 'no setting is called "cold"' "and that is said"
 
 printf '#include "redteam.h"\nstatic const struct redteam_row rows[] = {{"fair"}};\nREDTEAM_PLUGIN(rows)\n' >"$work/fair.c"
 try fair

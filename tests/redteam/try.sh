@@ -4,8 +4,9 @@
 # REDTEAM_DEVICE=cuda). It is timed beside an honest baseline in every cache state, in server mode and under
 # the paper's protocol; one line for each: verdict, and its speed against the baseline. `make redteam
 # CHEAT=CONTENDER` calls it. REDTEAM_SEED, REDTEAM_DEVICE (cpu), REDTEAM_BASELINE as in run.sh; TRY_SHAPE
-# (96x80x192) and TRY_TYPES ("f32 f32": dtype, accumulate). Exit 0: nothing found anywhere. 3: a verdict
-# against it. 1: it could not be tried.
+# (96x80x192), TRY_TYPES ("f32 f32": dtype, accumulate) and TRY_SETTINGS (which of the six: an extended
+# regular expression, of their names). Exit 0: nothing found anywhere. 3: a verdict against it. 1: it could
+# not be tried.
 set -u
 contender=${1:?usage: try.sh CONTENDER}
 bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
@@ -60,9 +61,11 @@ verdict() { # verdict JOURNAL
         END { if (!bad) print seen ? "ok" : "not measured" }' | sort -u | head -1
 }
 
-found=0 failed=0
+found=0 failed=0 tried=0
 try() { # try WHAT MODE MEMBERS OPTIONS...
     local what=$1 result line speed
+    [[ $what =~ ${TRY_SETTINGS:-.} ]] || return 0
+    tried=$((tried + 1))
     config "$2" "$3" >"$work/config.json"
     rm -f "$work"/out*
     timeout -k 5 300 "$bench" --config "$work/config.json" --device "${REDTEAM_DEVICE:-cpu}" --quiet --seed "${REDTEAM_SEED:-$RANDOM}" \
@@ -88,5 +91,6 @@ try "offline, inputs in turn" offline '"offline": {"cache": "rotate"}'
 try "server, warm" server '"server": {"mean_gap_ms": 1}'
 try "server, caches emptied" server '"server": {"mean_gap_ms": 1, "cache": "flush"}'
 try "the paper's protocol" offline '' --protocol paper
+[ "$tried" -gt 0 ] || { echo "try.sh: no setting is called \"$TRY_SETTINGS\"" >&2; exit 1; }
 if [ "$found" -eq 1 ]; then exit 3; fi
 exit "$failed"
