@@ -420,6 +420,8 @@ static const row rows[] = {
     {"own-graph", own_graph, CUDAL2_NO_CAPTURE},
     {"per-thread-stream", per_thread_stream},
     {"fetch-granularity-late", fetch_in_launch},
+    {"two-abreast", two_abreast},
+    {"swaps-elapsed", counted, 0, swapping_setup, swapping_unmake},
     {"gpu-abort", attacks<aborts>},
     {"gpu-segfault", attacks<writes_nowhere>},
     {"gpu-stops", attacks<stops>},
