@@ -193,12 +193,16 @@ def red_team_cpu():
 
 
 def blind():
-    """Authors who had not read the detectors: what was caught at the first try, by device."""
+    """Authors who had not read the detectors, first tries, by device: what was caught, and what got through
+    with a gain, of the rounds that say so."""
     with open(os.path.join(ROOT, "..", "redteam-blind", "rounds.tsv")) as file:
         rounds = list(csv.DictReader(file, delimiter="\t"))
     rows = []
     for name in (*dict.fromkeys(r["device"] for r in rounds), "all"):
         some = [r for r in rounds if name in (r["device"], "all")]
         caught, cheats, accused, honest = (sum(int(r[key]) for r in some) for key in ("caught", "cheats", "accused", "honest"))
-        rows.append((name, "%d of %d" % (caught, cheats), "%d of %d" % (accused, honest)))
-    return table(("authors who had not read the detectors, first tries", "cheats caught", "honest contenders accused"), rows)
+        told = [r for r in some if r["gained"]]
+        gained = "%d of %d" % (sum(int(r["gained"]) for r in told), sum(int(r["cheats"]) for r in told))
+        rows.append((name, "%d of %d" % (caught, cheats), gained if told else "not measured", "%d of %d" % (accused, honest)))
+    return table(("authors blind to the detectors, first tries", "cheats caught", "gained uncaught, where measured",
+                  "honest contenders accused"), rows)
