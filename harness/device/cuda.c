@@ -7,8 +7,32 @@
 #include "compile/kernels.h"
 #include "device/probe.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+static struct cuda_device *device_new(void)
+{
+    struct cuda_device *c = aligned_alloc(DRIVER_PAGES, sizeof *c);
+    if (c)
+        memset(c, 0, sizeof *c);
+    return c;
+}
+
+static void device_free(struct cuda_device *c)
+{
+    (void)mprotect(c->driver_pages, sizeof c->driver_pages, PROT_READ | PROT_WRITE);
+    free(c);
+}
+
+static int bind_driver(struct cuda_device *c, driver_resolver resolve, struct error *err)
+{
+    int rc = driver_bind(&c->driver, resolve, err);
+    if (rc == 0 && mprotect(c->driver_pages, sizeof c->driver_pages, PROT_READ) != 0)
+        rc = error_set(err, EXIT_CODE_INTERNAL, "mprotect of the driver's calls: %s", strerror(errno));
+    return rc;
+}
 
 static void cuda_close(struct device *d)
 {
@@ -37,7 +61,7 @@ static void cuda_close(struct device *d)
         cu->primary_release(c->handle);
     }
     nvml_close(c->nvml);
-    free(c);
+    device_free(c);
 }
 
 static int cuda_alloc(struct device *d, size_t bytes, void **out, struct error *err)
@@ -144,7 +168,7 @@ static int find_gpu(struct cuda_device *c, int ordinal, driver_resolver resolve,
 {
     const struct driver *cu = &c->driver;
     int count = 0;
-    int rc = driver_bind(&c->driver, resolve, err);
+    int rc = bind_driver(c, resolve, err);
     if (rc != 0)
         return rc;
     cu_result result = cu->init(0);
@@ -204,7 +228,7 @@ static int warm_kernels(struct cuda_device *c, struct error *err)
 
 int cuda_open_with(driver_resolver resolve, int ordinal, struct device **out, struct error *err)
 {
-    struct cuda_device *c = calloc(1, sizeof *c);
+    struct cuda_device *c = device_new();
     *out = NULL;
     if (!c)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the CUDA device");

@@ -146,7 +146,7 @@ static void note_edges(struct cuda_device *c, const struct device_segment *s, bo
 /* Captures with the end of each launch marked, and makes full dependencies of what may not stay. */
 static int capture_marked(struct cuda_device *c, struct device_segment *s, struct error *err)
 {
-    struct launch_edges found = {false, 0, 0};
+    struct launch_edges found = {0};
     s->marks = launch_marks_new();
     c->veil_marks = segment_joins(s) && s->shape.join == JOIN_VEILS ? s->marks : NULL;
     int rc = s->marks ? capture(c, s, err) : error_set(err, EXIT_CODE_INTERNAL, "no memory for a capture");
@@ -154,16 +154,17 @@ static int capture_marked(struct cuda_device *c, struct device_segment *s, struc
         rc = launch_marks_apply(s->marks, c, s, &found, err);
     launch_marks_free(s->marks);
     s->marks = c->veil_marks = NULL;
-    s->early |= found.between > 0;
+    s->early |= found.between > 0 || found.missing > 0;
+    s->lost = found.lost;
     s->joined = found.loosened > 0;
     if (rc == 0)
         note_edges(c, s, found.any);
     return rc;
 }
 
-/* Marks are a question to the driver behind each launch. Most graphs have no programmatic edge, which one question
- * tells: they are captured without. One that has them is captured once more, with marks; the edges of the graph that is
- * timed have been read in either case. */
+/* Marks are a question to the driver behind each launch. Most graphs are a chain of full dependencies, which its edges
+ * tell: they are captured without. Another one is captured once more, with marks; the edges of the graph that is timed
+ * have been read in either case. */
 static int capture_judged(struct cuda_device *c, struct device_segment *s, struct error *err)
 {
     bool any = true;
@@ -171,7 +172,7 @@ static int capture_judged(struct cuda_device *c, struct device_segment *s, struc
     if (!segment_joins(s) && !note_of(c, s)) {
         rc = capture(c, s, err);
         if (rc == 0)
-            rc = launch_edges_programmatic(c, s->graph, &any, err);
+            rc = launch_edges_unusual(c, s->graph, &any, err);
         if (rc == 0 && any)
             drop_graph(c, s);
     }
@@ -206,6 +207,10 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
         return rc;
     if (census.refused[0])
         return refuse(c, s, census.refused, err);
+    if (s->lost > 0)
+        return error_set(err, EXIT_CODE_VERIFICATION,
+                         "stream_escape: %zu of %zu kernels, copies and memsets are waited for by nothing", s->lost,
+                         census.work);
     if (census.work < launches)
         return error_set(err, EXIT_CODE_VERIFICATION,
                          "stream_escape: %zu launches put %zu kernels, copies and memsets on the stream", launches,

@@ -55,9 +55,12 @@ struct signals {
     volatile uint32_t released, timed_out, handed_over;
 };
 
+/* What the calls of the driver are found by is written once. Its pages, of any size up to this, hold nothing else and
+ * are read-only then, so that code beside us which puts calls of its own there does so by asking the system first. */
+#define DRIVER_PAGES 65536
+
 struct cuda_device {
     struct device base; /* first: a device is cast to this */
-    struct driver driver;
     cu_device handle;
     cu_context context;
     cu_stream stream;
@@ -92,6 +95,10 @@ struct cuda_device {
     } upsets;                               /* cuda_disturb.c */
     cu_pointer plain_count;                 /* cuda_plain.c */
     struct probe_fence fences[KEPT_FENCES]; /* cuda_fence.c: mapped and not in use */
+    union {
+        _Alignas(DRIVER_PAGES) struct driver driver;
+        char driver_pages[DRIVER_PAGES];
+    };
 };
 
 /* The device as a CUDA device, or NULL when it is another kind. */
@@ -183,6 +190,7 @@ struct device_segment {
     cu_graph_exec exec;
     bool held;                  /* on the rung graph: as device_ops.held */
     bool early, joined;         /* as device_ops.early and joined */
+    size_t lost;                /* of its graph: work that nothing waits for */
     struct launch_marks *marks; /* NULL, or what notes where each launch ends under capture */
 };
 
@@ -226,17 +234,20 @@ void launch_marks_free(struct launch_marks *marks);
 /* Under capture, behind each launch or event: what is new in the stream is the next part. `loose`: the kernel behind it
  * may begin before this part has ended. */
 int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, bool loose, struct error *err);
-/* Whether work of this graph may begin before what is ahead of it has ended, inside a launch or between two. A graph of
- * an older driver has no such edges that can be seen. */
-int launch_edges_programmatic(struct cuda_device *c, cu_graph graph, bool *any, struct error *err);
+/* Whether work of this graph may begin before what is ahead of it has ended, inside a launch or between two: an edge is
+ * programmatic, or nodes are no chain. Of an older driver's graph no edge can be seen. */
+int launch_edges_unusual(struct cuda_device *c, cu_graph graph, bool *any, struct error *err);
 /* What was found of such edges. */
 struct launch_edges {
-    bool any;        /* inside launches or between them */
-    size_t between;  /* parts */
+    bool any;        /* as above */
+    size_t between;  /* programmatic ones between parts */
     size_t loosened; /* full ones that became so; not among the others */
+    size_t missing;  /* from a part's end to what begins the next part */
+    size_t lost;     /* kernels, copies and memsets that nothing waits for */
 };
-/* Counts them; those between parts become full dependencies where they are not to stay, and where overlap is allowed
- * those of a kernel on the kernel that a loose part ends with become programmatic first. */
+/* Counts them. Those between parts become full dependencies where launches are to be alone, and those that are missing
+ * are added there. Where overlap is allowed those of a kernel on the kernel that a loose part ends with become
+ * programmatic first. */
 int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, const struct device_segment *s,
                        struct launch_edges *out, struct error *err);
 

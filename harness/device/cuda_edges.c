@@ -1,6 +1,7 @@
 /* Which nodes of a captured graph belong to which launch, and the edges between launches: over a programmatic one a
- * launch may begin before the one ahead of it has ended. Made full dependencies here, whoever made the kernel, where a
- * launch is timed alone. Relies on what the stream says of its capture behind each launch; called by cuda_capture.c. */
+ * launch may begin before the one ahead of it has ended, and so it may where an edge is missing. Made full dependencies
+ * here, whoever made the kernel, where a launch is timed alone; and work that nothing waits for is counted. Relies on
+ * what the stream says of its capture behind each launch; called by cuda_capture.c. */
 #include "device/cuda_device.h"
 
 #include <stdlib.h>
@@ -68,7 +69,8 @@ int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, bool loo
 /* ---- the graph ---- */
 
 struct web {
-    size_t n_edges, n_nodes;
+    size_t n_edges, n_nodes; /* nodes that have an edge */
+    size_t n_alone;          /* that have none */
     cu_node *from, *to;
     struct cu_edge *edges;
     struct mark *nodes; /* by address */
@@ -161,24 +163,29 @@ static int read_edges(struct web *w, const struct driver *cu, cu_graph graph, st
 {
     *w = (struct web){0};
     int rc = driver_check(cu, cu->graph_edges(graph, NULL, NULL, NULL, &w->n_edges), err, "cuGraphGetEdges");
+    if (rc == 0)
+        rc = driver_check(cu, cu->graph_nodes(graph, NULL, &w->n_alone), err, "cuGraphGetNodes");
     if (rc != 0 || w->n_edges == 0)
         return rc;
     w->from = calloc(2 * w->n_edges, sizeof *w->from);
     w->edges = calloc(w->n_edges, sizeof *w->edges);
-    if (!w->from || !w->edges)
+    w->nodes = calloc(2 * w->n_edges, sizeof *w->nodes);
+    if (!w->from || !w->edges || !w->nodes)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph edges", w->n_edges);
     w->to = w->from + w->n_edges;
-    return driver_check(cu, cu->graph_edges(graph, w->from, w->to, w->edges, &w->n_edges), err, "cuGraphGetEdges");
+    rc = driver_check(cu, cu->graph_edges(graph, w->from, w->to, w->edges, &w->n_edges), err, "cuGraphGetEdges");
+    if (rc == 0)
+        list_nodes(w);
+    w->n_alone -= w->n_nodes;
+    return rc;
 }
 
 static int divide(struct web *w, const struct launch_marks *marks, struct error *err)
 {
-    w->nodes = calloc(2 * w->n_edges, sizeof *w->nodes);
     w->order = calloc(w->n_edges, sizeof *w->order);
     w->stack = calloc(w->n_edges + 1, sizeof *w->stack);
-    if (!w->nodes || !w->order || !w->stack || !order_edges(w))
+    if (!w->order || !w->stack || !order_edges(w))
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph edges", w->n_edges);
-    list_nodes(w);
     for (size_t i = 0; i < marks->n; i++)
         claim(w, &marks->ends[i]);
     return 0;
@@ -271,15 +278,119 @@ static int loosen(struct web *w, const struct driver *cu, cu_graph graph, size_t
     return rc;
 }
 
-int launch_edges_programmatic(struct cuda_device *c, cu_graph graph, bool *any, struct error *err)
+/* ---- edges that are missing ---- */
+
+/* One node after the other, each behind the one ahead of it: no launch can begin early. */
+static bool is_chain(const struct web *w)
+{
+    if (w->n_edges == 0)
+        return w->n_alone <= 1;
+    if (w->n_alone > 0 || w->n_edges != w->n_nodes - 1)
+        return false;
+    for (size_t i = 0; i < w->n_nodes; i++)
+        w->nodes[i].part = 0;
+    bool chain = true;
+    for (size_t i = 0; i < w->n_edges; i++) {
+        size_t *from = &find(w, w->from[i])->part, *to = &find(w, w->to[i])->part;
+        chain = chain && (*from & 1) == 0 && (*to & 2) == 0;
+        *from |= 1;
+        *to |= 2;
+    }
+    for (size_t i = 0; i < w->n_nodes; i++)
+        w->nodes[i].part = SIZE_MAX;
+    return chain;
+}
+
+static bool has_edge(const struct web *w, cu_node from, cu_node to)
+{
+    for (size_t i = first_into(w, to); i < w->n_edges && w->to[w->order[i]] == to; i++)
+        if (w->from[w->order[i]] == from)
+            return true;
+    return false;
+}
+
+/* Whether it waits for nothing of its own part. */
+static bool begins_part(const struct web *w, const struct mark *node)
+{
+    for (size_t i = first_into(w, node->node); i < w->n_edges && w->to[w->order[i]] == node->node; i++)
+        if (find(w, w->from[w->order[i]])->part == node->part)
+            return false;
+    return true;
+}
+
+/* Edges to be added, from the ends of each part to what begins the next one. `from` and `to` may be NULL, to count. */
+static size_t find_missing(const struct web *w, const struct launch_marks *marks, cu_node *from, cu_node *to)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_nodes; i++) {
+        const struct mark *node = &w->nodes[i];
+        if (node->part == SIZE_MAX || node->part == 0 || !begins_part(w, node))
+            continue;
+        for (size_t k = 0; k < marks->n; k++) {
+            if (marks->ends[k].part + 1 != node->part || has_edge(w, marks->ends[k].node, node->node))
+                continue;
+            if (from && to) {
+                from[n] = marks->ends[k].node;
+                to[n] = node->node;
+            }
+            n++;
+        }
+    }
+    return n;
+}
+
+static bool is_work(const struct driver *cu, cu_node node)
+{
+    int type = -1;
+    return cu->node_type(node, &type) == CU_OK &&
+           (type == CU_NODE_KERNEL || type == CU_NODE_MEMCPY || type == CU_NODE_MEMSET);
+}
+
+/* Work that is on no way to the end of a launch. */
+static size_t count_lost(const struct web *w, const struct driver *cu)
+{
+    size_t lost = w->n_alone;
+    for (size_t i = 0; i < w->n_nodes; i++)
+        lost += w->nodes[i].part == SIZE_MAX && is_work(cu, w->nodes[i].node);
+    return lost;
+}
+
+/* ---- what segments ask ---- */
+
+static bool asks_for_marks(const struct web *w)
+{
+    return has_programmatic(w) || !is_chain(w);
+}
+
+int launch_edges_unusual(struct cuda_device *c, cu_graph graph, bool *any, struct error *err)
 {
     struct web w;
     *any = false;
     if (!c->driver.graph_edges)
         return 0;
     int rc = read_edges(&w, &c->driver, graph, err);
-    *any = rc == 0 && has_programmatic(&w);
+    *any = rc == 0 && asks_for_marks(&w);
     web_free(&w);
+    return rc;
+}
+
+/* Launches one after the other: every edge between two is there, and full. */
+static int set_apart(struct web *w, const struct launch_marks *marks, const struct driver *cu, cu_graph graph,
+                     struct launch_edges *out, struct error *err)
+{
+    int rc = 0;
+    out->missing = find_missing(w, marks, NULL, NULL);
+    cu_node *missing = calloc(2 * out->missing + 1, sizeof *missing);
+    if (!missing)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph edges", out->missing);
+    find_missing(w, marks, missing, missing + out->missing);
+    out->between = keep_between(w);
+    if (out->between > 0)
+        rc = make_full(w, out->between, cu, graph, err);
+    if (rc == 0 && out->missing > 0)
+        rc = driver_check(cu, cu->edges_add(graph, missing, missing + out->missing, NULL, out->missing), err,
+                          "cuGraphAddDependencies(%zu missing)", out->missing);
+    free(missing);
     return rc;
 }
 
@@ -288,21 +399,22 @@ int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, 
 {
     const struct driver *cu = &c->driver;
     struct web w;
-    *out = (struct launch_edges){false, 0, 0};
+    *out = (struct launch_edges){0};
     if (!cu->graph_edges)
         return 0;
     int rc = read_edges(&w, cu, s->graph, err);
     bool joins = segment_joins(s);
-    out->any = rc == 0 && has_programmatic(&w);
-    if (rc == 0 && w.n_edges > 0 && (out->any || joins)) {
+    out->any = rc == 0 && asks_for_marks(&w);
+    if (rc == 0 && w.n_edges > 0 && (out->any || joins))
         rc = divide(&w, marks, err);
-        if (rc == 0 && joins)
-            rc = loosen(&w, cu, s->graph, &out->loosened, err);
-        if (rc == 0)
-            out->between = keep_between(&w) - out->loosened;
-        if (rc == 0 && out->between > 0 && !s->shape.overlap)
-            rc = make_full(&w, out->between, cu, s->graph, err);
-    }
+    if (rc == 0 && out->any)
+        out->lost = count_lost(&w, cu);
+    if (rc == 0 && w.n_edges > 0 && joins)
+        rc = loosen(&w, cu, s->graph, &out->loosened, err);
+    if (rc == 0 && w.n_edges > 0 && out->any && !s->shape.overlap)
+        rc = set_apart(&w, marks, cu, s->graph, out, err);
+    else if (rc == 0 && w.n_edges > 0 && (out->any || joins))
+        out->between = keep_between(&w) - out->loosened;
     web_free(&w);
     return rc;
 }

@@ -29,10 +29,17 @@ static int launch_next(struct cuda_device *c, const struct device_segment *s, un
     return rc == 0 ? cuda_segment_launch(c, s, set, err) : rc;
 }
 
+/* A part of its own, too: the launch behind it must not begin before it. */
+static int record(struct cuda_device *c, const struct device_segment *s, cu_event event, unsigned flags,
+                  struct error *err)
+{
+    int rc = driver_check(&c->driver, c->driver.event_record(event, c->stream, flags), err, "cuEventRecordWithFlags");
+    return rc == 0 && s->marks ? launch_marks_add(s->marks, c, false, err) : rc;
+}
+
 static int enqueue_visit(struct cuda_device *c, const struct device_segment *s, unsigned visit, unsigned record_flags,
                          struct error *err)
 {
-    const struct driver *cu = &c->driver;
     const struct device_shape *shape = &s->shape;
     unsigned primers = visit == 0 ? shape->primers : shape->again;
     unsigned total = primers + shape->launches / device_shape_visits(shape);
@@ -40,13 +47,11 @@ static int enqueue_visit(struct cuda_device *c, const struct device_segment *s, 
     for (unsigned i = 0; i < primers && rc == 0; i++)
         rc = launch_next(c, s, visit, i, err);
     if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->start[visit], c->stream, record_flags), err,
-                          "cuEventRecordWithFlags(start)");
+        rc = record(c, s, s->start[visit], record_flags, err);
     for (unsigned i = primers; i < total && rc == 0; i++)
         rc = launch_next(c, s, visit, i, err);
     if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->stop[visit], c->stream, record_flags), err,
-                          "cuEventRecordWithFlags(stop)");
+        rc = record(c, s, s->stop[visit], record_flags, err);
     return rc;
 }
 

@@ -16,6 +16,8 @@ struct work {
     unsigned kernels, early; /* bit i: kernel i of a launch is launched early */
     bool stranger;           /* past the harness's own launch */
     bool veiled;             /* behind a veil */
+    bool abreast;            /* hangs on the launch before the one ahead: moved under capture */
+    bool loses;              /* its last kernel is taken out of what the stream waits for */
 };
 
 static uint16_t matrix[400];
@@ -38,7 +40,9 @@ static int launch(void *context, size_t set, char *why)
     (void)set;
     if (w->veiled)
         status = d->probes->veil(d, &veil, why);
+    mock.abreast = w->abreast;
     for (unsigned i = 0; i < w->kernels && status == CUDAL2_OK; i++) {
+        mock.loses = w->loses && i + 1 == w->kernels;
         const struct cuda_launch l = {.function = (void *)1,
                                       .grid = {1, 1, 1},
                                       .block = {32, 1, 1},
@@ -46,6 +50,7 @@ static int launch(void *context, size_t set, char *why)
                                       .early = w->early >> i & 1};
         status = w->stranger ? launch_past(l.early) : cuda_launch(d, &l, why);
     }
+    mock.abreast = mock.loses = false;
     return status;
 }
 
@@ -54,6 +59,7 @@ struct made {
     bool early;
     unsigned programmatic, cut, wishes; /* edges, places without one, and kernels that say that they may */
     bool joined;
+    unsigned tied; /* that had left out the one ahead, and hang on it now */
 };
 
 static enum device_join join; /* of what make() prepares */
@@ -75,6 +81,7 @@ static struct made make(const struct work *asked, bool overlap, enum device_rung
         made.programmatic += s->graph->ops[i].programmatic;
         made.cut += s->graph->ops[i].cut;
         made.wishes += s->graph->ops[i].early;
+        made.tied += s->graph->ops[i].tied;
     }
     d->ops->release_segment(d, s);
     return made;
@@ -88,6 +95,7 @@ static void expect(const struct work *w, bool overlap, struct made wanted)
     assert_int_equal(made.cut, wanted.cut);
     assert_int_equal(made.wishes, wanted.wishes);
     assert_int_equal(made.joined, wanted.joined);
+    assert_int_equal(made.tied, wanted.tied);
 }
 
 /* What a library's second kernel does behind its first is no overlap of launches. Between two primers and four launches
@@ -96,10 +104,10 @@ static void overlap_that_is_asked_for_stays(void **state)
 {
     (void)state;
     for (int stranger = 0; stranger < 2; stranger++) {
-        expect(&(struct work){1, 0, stranger, false}, true, (struct made){0});
-        expect(&(struct work){1, 1, stranger, false}, true, (struct made){true, 4, 0, 6, false});
-        expect(&(struct work){2, 2, stranger, false}, true, (struct made){false, 6, 0, 6, false});
-        expect(&(struct work){2, 3, stranger, false}, true, (struct made){true, 10, 0, 12, false});
+        expect(&(struct work){1, 0, stranger, false, false, false}, true, (struct made){0});
+        expect(&(struct work){1, 1, stranger, false, false, false}, true, (struct made){true, 4, 0, 6, false, 0});
+        expect(&(struct work){2, 2, stranger, false, false, false}, true, (struct made){false, 6, 0, 6, false, 0});
+        expect(&(struct work){2, 3, stranger, false, false, false}, true, (struct made){true, 10, 0, 12, false, 0});
     }
 }
 
@@ -107,12 +115,12 @@ static void overlap_that_is_asked_for_stays(void **state)
 static void a_strangers_launches_are_kept_apart(void **state)
 {
     (void)state;
-    expect(&(struct work){1, 0, true, false}, false, (struct made){0});
-    expect(&(struct work){1, 1, true, false}, false, (struct made){true, 0, 0, 2, false});
-    expect(&(struct work){2, 2, true, false}, false, (struct made){false, 6, 0, 6, false});
-    expect(&(struct work){2, 1, true, false}, false, (struct made){true, 0, 0, 2, false});
-    expect(&(struct work){2, 3, true, false}, false, (struct made){true, 6, 0, 8, false});
-    expect(&(struct work){3, 7, true, false}, false, (struct made){true, 12, 0, 14, false});
+    expect(&(struct work){1, 0, true, false, false, false}, false, (struct made){0});
+    expect(&(struct work){1, 1, true, false, false, false}, false, (struct made){true, 0, 0, 2, false, 0});
+    expect(&(struct work){2, 2, true, false, false, false}, false, (struct made){false, 6, 0, 6, false, 0});
+    expect(&(struct work){2, 1, true, false, false, false}, false, (struct made){true, 0, 0, 2, false, 0});
+    expect(&(struct work){2, 3, true, false, false, false}, false, (struct made){true, 6, 0, 8, false, 0});
+    expect(&(struct work){3, 7, true, false, false, false}, false, (struct made){true, 12, 0, 14, false, 0});
 }
 
 /* What a library launched plainly gets what an early launch has: the same edges. Those inside a launch, and those of
@@ -122,24 +130,24 @@ static void plain_launches_are_joined_on_request(void **state)
     (void)state;
     join = JOIN_LAUNCHES;
     for (int stranger = 0; stranger < 2; stranger++) {
-        expect(&(struct work){1, 0, stranger, false}, true, (struct made){false, 4, 0, 0, true});
-        expect(&(struct work){2, 0, stranger, false}, true, (struct made){false, 4, 0, 0, true});
-        expect(&(struct work){2, 2, stranger, false}, true, (struct made){false, 10, 0, 6, true});
-        expect(&(struct work){1, 1, stranger, false}, true, (struct made){true, 4, 0, 6, false});
-        expect(&(struct work){1, 0, stranger, false}, false, (struct made){0});
+        expect(&(struct work){1, 0, stranger, false, false, false}, true, (struct made){false, 4, 0, 0, true, 0});
+        expect(&(struct work){2, 0, stranger, false, false, false}, true, (struct made){false, 4, 0, 0, true, 0});
+        expect(&(struct work){2, 2, stranger, false, false, false}, true, (struct made){false, 10, 0, 6, true, 0});
+        expect(&(struct work){1, 1, stranger, false, false, false}, true, (struct made){true, 4, 0, 6, false, 0});
+        expect(&(struct work){1, 0, stranger, false, false, false}, false, (struct made){0});
     }
     join = JOIN_VEILS; /* what follows one, alone */
-    expect(&(struct work){1, 0, true, false}, true, (struct made){0});
-    expect(&(struct work){1, 0, true, true}, true, (struct made){false, 6, 0, 0, true});
-    expect(&(struct work){1, 1, true, true}, true, (struct made){true, 6, 0, 6, false});
-    expect(&(struct work){2, 0, true, true}, true, (struct made){false, 6, 0, 0, true});
+    expect(&(struct work){1, 0, true, false, false, false}, true, (struct made){0});
+    expect(&(struct work){1, 0, true, true, false, false}, true, (struct made){false, 6, 0, 0, true, 0});
+    expect(&(struct work){1, 1, true, true, false, false}, true, (struct made){true, 6, 0, 6, false, 0});
+    expect(&(struct work){2, 0, true, true, false, false}, true, (struct made){false, 6, 0, 0, true, 0});
     join = JOIN_NONE;
 }
 
 /* As a run takes both: each time is its own graph's, whatever the other one holds. */
 static void a_row_stands_beside_launches_alone(void **state)
 {
-    struct work w = {1, 1, false, false};
+    struct work w = {1, 1, false, false, false, false};
     const struct device_work work = {launch, &w, 0};
     struct device_shape shape = {.launches = 4, .primers = 2, .n_sets = 1};
     struct device_segment *alone, *row;
@@ -165,12 +173,38 @@ static void a_row_stands_beside_launches_alone(void **state)
     d->ops->release_segment(d, alone);
 }
 
+/* A launch may also be moved under capture, so that it does not wait for the one ahead; the first of all cannot be. The
+ * event ahead of the first timed one counts as a launch, too. In a row overlap is allowed. */
+static void launches_moved_abreast_are_kept_apart(void **state)
+{
+    (void)state;
+    expect(&(struct work){1, 0, true, false, true, false}, false, (struct made){true, 0, 0, 0, false, 4});
+    expect(&(struct work){1, 0, true, false, true, false}, true, (struct made){0});
+}
+
+/* What nothing waits for is done after the time is over, or beside others. */
+static void work_that_nothing_waits_for_is_told(void **state)
+{
+    struct work w = {2, 0, true, false, false, true};
+    const struct device_work work = {launch, &w, 0};
+    struct device_shape four = {.launches = 4, .primers = 2, .n_sets = 1};
+    (void)state;
+    for (int overlap = 0; overlap < 2; overlap++) {
+        struct device_segment *s;
+        struct error err;
+        four.overlap = overlap;
+        assert_int_equal(d->ops->prepare(d, &work, &four, RUNG_GRAPH, &s, &err), EXIT_CODE_VERIFICATION);
+        assert_non_null(strstr(err.text, "stream_escape: 6 of 12 kernels"));
+    }
+    assert_int_equal(mock.live_graphs, 0);
+}
+
 /* The harness does not make its own launches so in the first place, on whatever rung. */
 static void the_harness_launches_one_after_the_other(void **state)
 {
     (void)state;
-    const struct work w = {1, 1, false, false};
-    expect(&w, false, (struct made){true, 0, 0, 0, false});
+    const struct work w = {1, 1, false, false, false, false};
+    expect(&w, false, (struct made){true, 0, 0, 0, false, 0});
     mock.last_config = (struct cu_launch_config){0};
     assert_true(make(&w, false, RUNG_EVENTS).early);
     assert_int_equal(mock.last_config.n_attributes, 0);
@@ -182,7 +216,7 @@ static void edges_that_do_not_change_refuse_the_graph(void **state)
 {
     (void)state;
     mock.refuse_edges = CU_NOT_SUPPORTED;
-    make(&(struct work){1, 1, true, false}, false, RUNG_GRAPH);
+    make(&(struct work){1, 1, true, false, false, false}, false, RUNG_GRAPH);
 }
 
 /* How often a segment of this work is captured, and how many launches are marked. */
@@ -208,13 +242,13 @@ static void expect_captures(const struct work *asked, int captures, int marks)
 static void launches_are_marked_where_some_may_overlap(void **state)
 {
     (void)state;
-    expect_captures(&(struct work){1, 0, true, false}, 1, 0);
-    expect_captures(&(struct work){1, 0, true, false}, 1, 0);
-    expect_captures(&(struct work){1, 1, true, false}, 2, 6);
-    expect_captures(&(struct work){1, 1, true, false}, 1, 6);
-    expect_captures(&(struct work){2, 2, true, false}, 1, 6); /* inside a launch */
-    expect_captures(&(struct work){1, 0, true, false}, 1, 6);
-    expect_captures(&(struct work){1, 0, true, false}, 1, 0);
+    expect_captures(&(struct work){1, 0, true, false, false, false}, 1, 0);
+    expect_captures(&(struct work){1, 0, true, false, false, false}, 1, 0);
+    expect_captures(&(struct work){1, 1, true, false, false, false}, 2, 8);
+    expect_captures(&(struct work){1, 1, true, false, false, false}, 1, 8);
+    expect_captures(&(struct work){2, 2, true, false, false, false}, 1, 8); /* inside a launch */
+    expect_captures(&(struct work){1, 0, true, false, false, false}, 1, 8);
+    expect_captures(&(struct work){1, 0, true, false, false, false}, 1, 0);
 }
 
 static void an_older_driver_has_none(void **state)
@@ -224,7 +258,7 @@ static void an_older_driver_has_none(void **state)
     withheld = "cuGraphGetEdges";
     assert_int_equal(mock_open(&d), 0);
     withheld = NULL;
-    assert_false(make(&(struct work){1, 1, true, false}, true, RUNG_GRAPH).early);
+    assert_false(make(&(struct work){1, 1, true, false, false, false}, true, RUNG_GRAPH).early);
 }
 
 int main(void)
@@ -235,6 +269,8 @@ int main(void)
         ON_MOCK(plain_launches_are_joined_on_request),
         ON_MOCK(a_row_stands_beside_launches_alone),
         ON_MOCK(a_strangers_launches_are_kept_apart),
+        ON_MOCK(launches_moved_abreast_are_kept_apart),
+        ON_MOCK(work_that_nothing_waits_for_is_told),
         ON_MOCK(the_harness_launches_one_after_the_other),
         ON_MOCK(edges_that_do_not_change_refuse_the_graph),
         ON_MOCK(an_older_driver_has_none),
