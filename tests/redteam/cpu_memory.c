@@ -163,6 +163,19 @@ static int posix_timer(const struct cudal2_setup *setup, void **state, char *why
     return honest_setup(setup, state, why);
 }
 
+/* Hundreds of timers, which would interrupt rivals while this process stands still; an error where they can be made. */
+static int many_timers(const struct cudal2_setup *setup, void **state, char *why)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
+    static timer_t timers[250];
+    static int made;
+    while (made < 250 && timer_create(CLOCK_MONOTONIC, &event, &timers[made]) == 0)
+        made++;
+    if (made > 20)
+        return snprintf(why, CUDAL2_WHY, "%d timers", made), CUDAL2_LIBRARY_ERROR;
+    return honest_setup(setup, state, why);
+}
+
 /* Rounds towards zero and leaves it so, for its rivals too. */
 static int rounds_down(void *state, size_t set, char *why)
 {
@@ -200,6 +213,7 @@ static const struct redteam_row rows[] = {
     {"wakes-up", .launch = wakes_up},
     {"timer-late", .launch = timer_late},
     {"posix-timer", .setup = posix_timer},
+    {"many-timers", .setup = many_timers},
     {"rounds-down", .launch = rounds_down},
     {"rounds-and-restores", .launch = rounds_and_restores},
     {"brief-timer", .setup = brief_timer},
