@@ -20,7 +20,7 @@
 /* ---- in a plugin's process ---- */
 
 /* POSIX timers count as queued signals. Each that expires while this process stands still interrupts whoever runs, and
- * then waits for its signal to be taken: a few cost nobody anything, hundreds were seen to cost a rival a tenth. */
+ * then waits for its signal to be taken: a few cost nobody anything, hundreds were seen to slow rivals. */
 #define SIGNALS_MOST 16
 
 static void limit_timers(void)

@@ -26,7 +26,7 @@ static void a_client_has_its_share(void **state)
 static void all_have_an_end(void **state)
 {
     struct waits w = {.all = 0};
-    char name[16];
+    char name[24];
     (void)state;
     for (int i = 0; i < (int)WAITS_OF_ALL; i++) {
         snprintf(name, sizeof name, "client-%d", i);
