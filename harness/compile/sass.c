@@ -18,7 +18,7 @@ enum opcode {
     OPCODE_FFMA = 0x023,
     OPCODE_DFMA = 0x02b,
     OPCODE_HFMA2 = 0x031,
-    OPCODE_HFMA2_MMA = 0x035,
+    OPCODE_HFMA2_MMA = 0x035, /* IADD from sm_100 on */
     OPCODE_HMMA = 0x03c,
     OPCODE_FFMA2 = 0x049,
     OPCODE_HGMMA = 0x1f0,
@@ -87,21 +87,27 @@ static void add_name(char *out, size_t capacity, const char *name)
         snprintf(out + used, capacity - used, "%s%s", used > 0 ? " " : "", name);
 }
 
-static void scan(const unsigned char *code, size_t length, bool matrices, char *out, size_t capacity)
+/* Of matrices or of numbers. */
+struct sass_look {
+    bool matrices;
+    int cc;
+};
+
+static void scan(const unsigned char *code, size_t length, struct sass_look look, char *out, size_t capacity)
 {
     for (size_t at = 0; at + INSTRUCTION <= length; at += INSTRUCTION) {
         uint64_t lower = half_of(code + at), upper = half_of(code + at + 8);
         unsigned opcode = (unsigned)(lower & OPCODE_BITS);
-        const char *name = matrices ? matrix_name(opcode, upper) : scalar_name(opcode, lower, upper);
-        if (name)
+        const char *name = look.matrices ? matrix_name(opcode, upper) : scalar_name(opcode, lower, upper);
+        if (name && !(look.cc >= 100 && opcode == OPCODE_HFMA2_MMA))
             add_name(out, capacity, name);
     }
 }
 
-void sass_instructions(const unsigned char *code, size_t length, char *out, size_t capacity)
+void sass_instructions(const unsigned char *code, size_t length, int cc, char *out, size_t capacity)
 {
     out[0] = '\0';
-    scan(code, length, true, out, capacity);
+    scan(code, length, (struct sass_look){true, cc}, out, capacity);
     if (out[0] == '\0')
-        scan(code, length, false, out, capacity);
+        scan(code, length, (struct sass_look){false, cc}, out, capacity);
 }

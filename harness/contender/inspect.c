@@ -68,12 +68,15 @@ static void fail_compile(struct inspected *v, const char *why)
     fail(v, VERDICT_COMPILE_ERROR, "%s", why);
 }
 
-static void count_instructions(const struct compile_result *result, struct inspected *v)
+static void look_at_instructions(const struct compile_result *result, struct inspected *v)
 {
     struct cubin_arch arch;
     struct error ignored;
-    if (cubin_arch_of(result->cubin, result->length, &arch, &ignored) == 0)
-        mix_count(v->code.code, v->code.code_bytes, arch.cc, &v->mix);
+    if (cubin_arch_of(result->cubin, result->length, &arch, &ignored) != 0)
+        return;
+    mix_count(v->code.code, v->code.code_bytes, arch.cc, &v->mix);
+    if (v->instructions[0] == '\0')
+        sass_instructions(v->code.code, v->code.code_bytes, arch.cc, v->instructions, sizeof v->instructions);
 }
 
 static void read_code(const struct compile_result *result, const char *entry, struct inspected *v)
@@ -82,10 +85,8 @@ static void read_code(const struct compile_result *result, const char *entry, st
     int rc = cubin_read(result->cubin, result->length, entry, &v->code, &err);
     v->usage = fit_usage(result->log, entry, &v->code);
     compile_instructions_of(result->log, v->instructions, sizeof v->instructions);
-    if (rc == 0 && v->instructions[0] == '\0')
-        sass_instructions(v->code.code, v->code.code_bytes, v->instructions, sizeof v->instructions);
     if (rc == 0)
-        count_instructions(result, v);
+        look_at_instructions(result, v);
     v->code.code = NULL; /* the bytes go */
     if (rc != 0)
         fail(v, VERDICT_WRONG_ENTRY, "%.250s", err.text);

@@ -108,10 +108,12 @@ static int check(const struct module_set *set, const struct loaded_module *l, co
 static void note_instructions(const struct manifest *m, const struct compile_result *compiled, struct loaded_module *l)
 {
     struct cubin_entry code;
+    struct cubin_arch arch;
     struct error ignored;
     compile_instructions_of(compiled->log, l->instructions, sizeof l->instructions);
-    if (l->instructions[0] == '\0' && cubin_read(compiled->cubin, compiled->length, m->entry, &code, &ignored) == 0)
-        sass_instructions(code.code, code.code_bytes, l->instructions, sizeof l->instructions);
+    if (l->instructions[0] == '\0' && cubin_read(compiled->cubin, compiled->length, m->entry, &code, &ignored) == 0 &&
+        cubin_arch_of(compiled->cubin, compiled->length, &arch, &ignored) == 0)
+        sass_instructions(code.code, code.code_bytes, arch.cc, l->instructions, sizeof l->instructions);
 }
 
 static const char *origin_of(const struct compile_result *compiled)

@@ -63,7 +63,7 @@ static void each_instruction_has_its_name(void **state)
     (void)state;
     for (size_t i = 0; i < N_KNOWN; i++) {
         put(code, known[i].code);
-        sass_instructions(code, sizeof code, found, sizeof found);
+        sass_instructions(code, sizeof code, 90, found, sizeof found);
         assert_string_equal(found, known[i].name);
     }
 }
@@ -77,22 +77,36 @@ static void matrices_come_first_and_once(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
         put(code + 16 * i, known[order[i]].code);
-    sass_instructions(code, sizeof code, found, sizeof found);
+    sass_instructions(code, sizeof code, 90, found, sizeof found);
     assert_string_equal(found, "hmma.f32.f16 hmma.f16.f16 hgmma.f16.f16");
-    sass_instructions(code, sizeof code, small, sizeof small); /* what does not fit is left out whole */
+    sass_instructions(code, sizeof code, 90, small, sizeof small); /* what does not fit is left out whole */
     assert_string_equal(small, "hmma.f32.f16");
-    sass_instructions(code, 16, found, sizeof found);
+    sass_instructions(code, 16, 90, found, sizeof found);
     assert_string_equal(found, "ffma.f32");
-    sass_instructions(code, 15, found, sizeof found); /* no whole instruction */
+    sass_instructions(code, 15, 90, found, sizeof found); /* no whole instruction */
     assert_string_equal(found, "");
-    sass_instructions(code, 0, found, sizeof found);
+    sass_instructions(code, 0, 90, found, sizeof found);
     assert_string_equal(found, "");
+}
+
+/* From sm_100 on the opcode of one of them is an integer's sum. */
+static void an_opcode_has_another_meaning_since(void **state)
+{
+    unsigned char code[16];
+    char found[64];
+    (void)state;
+    for (size_t i = 0; i < N_KNOWN; i++) {
+        put(code, known[i].code);
+        sass_instructions(code, sizeof code, 100, found, sizeof found);
+        assert_string_equal(found, (code[0] | (code[1] & 1) << 8) == 0x035 ? "" : known[i].name);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_instruction_has_its_name),
+        cmocka_unit_test(an_opcode_has_another_meaning_since),
         cmocka_unit_test(matrices_come_first_and_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
