@@ -33,11 +33,16 @@ def fail(text):
 
 
 def for_nvcc(words):
-    """-Wl,a,b becomes -Xlinker a -Xlinker b."""
+    """-Wl,a,b becomes -Xlinker a -Xlinker b. nvcc puts these ahead of libraries, so that -l between
+    --no-as-needed and --as-needed becomes one of them too: nothing refers to libtorch_cuda by name."""
+    kept = False
     for word in words:
         if word.startswith("-Wl,"):
             for part in word[4:].split(","):
+                kept = part == "--no-as-needed" or (kept and part != "--as-needed")
                 yield from ("-Xlinker", part)
+        elif kept:
+            yield from ("-Xlinker", word)
         else:
             yield word
 

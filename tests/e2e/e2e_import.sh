@@ -272,6 +272,10 @@ END
     timeout -k 5 120 "$bench" verify "$work/$1/aten.so" --config aten.json --device cpu --quiet >told 2>"$work/err" </dev/null
     code=$?
 }
+words=$(cd "$top/scripts/import" && python3 -c 'import real_torch, sys
+print(*real_torch.for_nvcc(sys.argv[1].split()))' '-L/t -Wl,-rpath,/t -Wl,--no-as-needed -ltorch_cuda -Wl,--as-needed -ltorch_cpu')
+[ "$words" = '-L/t -Xlinker -rpath -Xlinker /t -Xlinker --no-as-needed -Xlinker -ltorch_cuda -Xlinker --as-needed -ltorch_cpu' ]
+verdict $? "a library that no name refers to stays linked, in whatever order nvcc puts its options" "$words"
 LIBTORCH=$work/none real none --real-torch
 expect_code 69 "--real-torch where LIBTORCH is none"
 expect_text err "^import: not found in LIBTORCH=$work/none " "says where it looked"
