@@ -3,7 +3,7 @@ bytes.
 
     python scripts/scale-out/simulate.py [--check docs/scale-out.md]
 
-Cells take what they took on H200s and H100s, tasks start and end in the seconds of committed runs (results);
+Cells take what they took on H200s, tasks start and end in the seconds of committed runs (results);
 the cut knows only what harness/run/plan.c models of them, as in a real run. A task that fails goes on after a
 while and loses half a cell. Prints the table of docs/scale-out.md; --check fails when the page says
 something else.
