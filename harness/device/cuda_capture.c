@@ -151,7 +151,7 @@ static int capture_marked(struct cuda_device *c, struct device_segment *s, struc
     c->veil_marks = segment_joins(s) && s->shape.join == JOIN_VEILS ? s->marks : NULL;
     int rc = s->marks ? capture(c, s, err) : error_set(err, EXIT_CODE_INTERNAL, "no memory for a capture");
     if (rc == 0)
-        rc = launch_marks_apply(s->marks, c, s, &found, err);
+        rc = launch_marks_apply(c, s, &found, err);
     launch_marks_free(s->marks);
     s->marks = c->veil_marks = NULL;
     s->early |= found.between > 0 || found.missing > 0;

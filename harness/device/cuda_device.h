@@ -245,11 +245,11 @@ struct launch_edges {
     size_t missing;  /* from a part's end to what begins the next part */
     size_t lost;     /* kernels, copies and memsets that nothing waits for */
 };
-/* Counts them. Those between parts become full dependencies where launches are to be alone, and those that are missing
- * are added there. Where overlap is allowed those of a kernel on the kernel that a loose part ends with become
- * programmatic first. */
-int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, const struct device_segment *s,
-                       struct launch_edges *out, struct error *err);
+/* Counts them by s->marks. Those between parts become full dependencies where launches are to be alone, and those that
+ * are missing are added there. Where overlap is allowed those of a kernel on the kernel that a loose part ends with
+ * become programmatic first. */
+int launch_marks_apply(struct cuda_device *c, const struct device_segment *s, struct launch_edges *out,
+                       struct error *err);
 
 /* cuda_graph_work.c */
 int cuda_graph_work(struct device *d, const struct device_work *work, struct device_work *out, struct error *err);

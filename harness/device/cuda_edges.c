@@ -244,10 +244,11 @@ static int make_full(const struct web *w, size_t n, const struct driver *cu, cu_
 
 /* ---- overlap that a row gives ---- */
 
-static bool is_kernel(const struct driver *cu, cu_node node)
+/* -1: the driver does not say. */
+static int type_of(const struct driver *cu, cu_node node)
 {
     int type = -1;
-    return cu->node_type(node, &type) == CU_OK && type == CU_NODE_KERNEL;
+    return cu->node_type(node, &type) == CU_OK ? type : -1;
 }
 
 /* A kernel's only dependency, on the kernel that a loose part ends with. */
@@ -257,7 +258,7 @@ static bool can_loosen(const struct web *w, const struct driver *cu, size_t edge
     size_t first = first_into(w, to->node);
     bool only = first + 1 == w->n_edges || w->to[w->order[first + 1]] != to->node;
     return w->edges[edge].type == CU_EDGE_PLAIN && from->loose && from->part != to->part && only &&
-           is_kernel(cu, from->node) && is_kernel(cu, to->node);
+           type_of(cu, from->node) == CU_NODE_KERNEL && type_of(cu, to->node) == CU_NODE_KERNEL;
 }
 
 /* Counts them in *n. */
@@ -341,9 +342,8 @@ static size_t find_missing(const struct web *w, const struct launch_marks *marks
 
 static bool is_work(const struct driver *cu, cu_node node)
 {
-    int type = -1;
-    return cu->node_type(node, &type) == CU_OK &&
-           (type == CU_NODE_KERNEL || type == CU_NODE_MEMCPY || type == CU_NODE_MEMSET);
+    int type = type_of(cu, node);
+    return type == CU_NODE_KERNEL || type == CU_NODE_MEMCPY || type == CU_NODE_MEMSET;
 }
 
 /* Work that is on no way to the end of a launch. */
@@ -375,27 +375,43 @@ int launch_edges_unusual(struct cuda_device *c, cu_graph graph, bool *any, struc
 }
 
 /* Launches one after the other: every edge between two is there, and full. */
-static int set_apart(struct web *w, const struct launch_marks *marks, const struct driver *cu, cu_graph graph,
-                     struct launch_edges *out, struct error *err)
+static int set_apart(struct web *w, const struct driver *cu, const struct device_segment *s, struct launch_edges *out,
+                     struct error *err)
 {
     int rc = 0;
-    out->missing = find_missing(w, marks, NULL, NULL);
+    out->missing = find_missing(w, s->marks, NULL, NULL);
     cu_node *missing = calloc(2 * out->missing + 1, sizeof *missing);
     if (!missing)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph edges", out->missing);
-    find_missing(w, marks, missing, missing + out->missing);
+    find_missing(w, s->marks, missing, missing + out->missing);
     out->between = keep_between(w);
     if (out->between > 0)
-        rc = make_full(w, out->between, cu, graph, err);
+        rc = make_full(w, out->between, cu, s->graph, err);
     if (rc == 0 && out->missing > 0)
-        rc = driver_check(cu, cu->edges_add(graph, missing, missing + out->missing, NULL, out->missing), err,
+        rc = driver_check(cu, cu->edges_add(s->graph, missing, missing + out->missing, NULL, out->missing), err,
                           "cuGraphAddDependencies(%zu missing)", out->missing);
     free(missing);
     return rc;
 }
 
-int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, const struct device_segment *s,
-                       struct launch_edges *out, struct error *err)
+/* A graph that has edges: what out->any is about, and what joins. */
+static int sort_out(struct web *w, const struct driver *cu, const struct device_segment *s, struct launch_edges *out,
+                    struct error *err)
+{
+    int rc = divide(w, s->marks, err);
+    if (rc == 0 && out->any)
+        out->lost = count_lost(w, cu);
+    if (rc == 0 && segment_joins(s))
+        rc = loosen(w, cu, s->graph, &out->loosened, err);
+    if (rc == 0 && out->any && !s->shape.overlap)
+        return set_apart(w, cu, s, out, err);
+    if (rc == 0)
+        out->between = keep_between(w) - out->loosened;
+    return rc;
+}
+
+int launch_marks_apply(struct cuda_device *c, const struct device_segment *s, struct launch_edges *out,
+                       struct error *err)
 {
     const struct driver *cu = &c->driver;
     struct web w;
@@ -403,18 +419,11 @@ int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, 
     if (!cu->graph_edges)
         return 0;
     int rc = read_edges(&w, cu, s->graph, err);
-    bool joins = segment_joins(s);
     out->any = rc == 0 && asks_for_marks(&w);
-    if (rc == 0 && w.n_edges > 0 && (out->any || joins))
-        rc = divide(&w, marks, err);
-    if (rc == 0 && out->any)
-        out->lost = count_lost(&w, cu);
-    if (rc == 0 && w.n_edges > 0 && joins)
-        rc = loosen(&w, cu, s->graph, &out->loosened, err);
-    if (rc == 0 && w.n_edges > 0 && out->any && !s->shape.overlap)
-        rc = set_apart(&w, marks, cu, s->graph, out, err);
-    else if (rc == 0 && w.n_edges > 0 && (out->any || joins))
-        out->between = keep_between(&w) - out->loosened;
+    if (rc == 0 && w.n_edges == 0)
+        out->lost = out->any ? w.n_alone : 0;
+    else if (rc == 0 && (out->any || segment_joins(s)))
+        rc = sort_out(&w, cu, s, out, err);
     web_free(&w);
     return rc;
 }
