@@ -129,11 +129,11 @@ static int refuse_all(struct bench *bench, const char *why)
 
 int join_trial_all(struct bench *bench, struct error *err)
 {
-    const char *why = why_not(bench);
     struct random random;
     bool works = false;
     if (!join_is_wanted(bench) || bench->n_entrants == 0)
         return 0;
+    const char *why = why_not(bench);
     if (why != NULL)
         return refuse_all(bench, why);
     random_seed(&random, timed_draw(bench));

@@ -69,24 +69,24 @@ int confine_parse(const char *value, struct confinement *out, struct error *err)
 
 /* ---- limits ---- */
 
-/* Lowers a limit; one that is lower already stays. */
-static bool lower(__rlimit_resource_t resource, rlim_t most)
+bool confine_lower(int resource, uint64_t most)
 {
     struct rlimit limit;
-    if (getrlimit(resource, &limit) != 0)
+    if (getrlimit((__rlimit_resource_t)resource, &limit) != 0)
         return false;
     if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
         limit.rlim_max = most;
     if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max)
         limit.rlim_cur = limit.rlim_max;
-    return setrlimit(resource, &limit) == 0;
+    return setrlimit((__rlimit_resource_t)resource, &limit) == 0;
 }
 
 /* No limit on address space or processes: CUDA reserves terabytes of the one, and the other counts the whole user. */
 static int confine_limits(char note[CONFINE_NOTE])
 {
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too long is a failed write, not a crash */
-    if (lower(RLIMIT_CORE, 0) && lower(RLIMIT_FSIZE, MAX_FILE_BYTES) && lower(RLIMIT_NOFILE, MAX_DESCRIPTORS))
+    if (confine_lower(RLIMIT_CORE, 0) && confine_lower(RLIMIT_FSIZE, MAX_FILE_BYTES) &&
+        confine_lower(RLIMIT_NOFILE, MAX_DESCRIPTORS))
         return 0;
     snprintf(note, CONFINE_NOTE, "setrlimit: %s", strerror(errno));
     return -1;

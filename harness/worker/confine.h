@@ -67,6 +67,8 @@ void confine_process(struct confinement *c);
 /* The same, and the pages that the CPU's matrices lie on can no more be changed, or are watched where calls are not
  * filtered; a note says where they lie on the allocator's. */
 void confine_keeping(struct confinement *c, const struct device *d);
+/* Lowers a limit of this process (RLIMIT_*); one that is lower already stays. */
+bool confine_lower(int resource, uint64_t most);
 
 /* {"limits":true,"memory":true,"files":true,"calls":true,"namespaces":true,"processes":true,"user":true,
  * "temporary":true,"listened":true,"landlock":7,"notes":[...]} for the worker's env entry; `notes` only where there is

@@ -23,15 +23,6 @@
  * then waits for its signal to be taken: a few cost nobody anything, hundreds were seen to slow rivals. */
 #define SIGNALS_MOST 16
 
-static void limit_timers(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_SIGPENDING, &limit) != 0 || limit.rlim_max <= SIGNALS_MOST)
-        return;
-    limit.rlim_cur = limit.rlim_max = SIGNALS_MOST;
-    (void)setrlimit(RLIMIT_SIGPENDING, &limit);
-}
-
 static void enter(void *context)
 {
     const struct plugin_sandbox *a = context;
@@ -43,7 +34,7 @@ static void enter(void *context)
     stage_page_unmap(a->page);
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* its files of /proc are its own */
     stack_guard_top(NULL, 0);           /* nothing of the harness's is on its stack */
-    limit_timers();
+    (void)confine_lower(RLIMIT_SIGPENDING, SIGNALS_MOST);
     confine_keeping(&c, a->device);
     *a->entered = c;
     munmap(a->entered, sizeof *a->entered);
