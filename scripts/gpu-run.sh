@@ -81,25 +81,32 @@ run_explore() { # ACC
         --output "$base.json" $resume
 }
 
-run_unseen() { # CHOICE N TYPE
-    local base=$out/unseen-$1-$3 resume=
-    python3 scripts/draw-shapes.py 20261125 --share "$2" | sed "s/\"modes\"/\"dtype\": \"$3\", &/" >"$out/unseen-$2-$3.json" || return
+drawn() { # TYPE [--share N]: the problems that nobody searched, as a config
+    python3 scripts/draw-shapes.py 20261125 "${@:2}" | sed "s/\"modes\"/\"dtype\": \"$1\", &/"
+}
+
+run_drawn() { # BASE CONFIG CHOICE [OPTION...]
+    local base=$1 config=$2 choice=$3 resume=
+    shift 3
     [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$out/unseen-$2-$3.json" --choice "$1" --baselines cublaslt-autotuning --device "$device" \
+    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$config" --choice "$choice" "$@" --baselines cublaslt-autotuning --device "$device" \
         --output "$base.json" $resume
 }
 
+run_unseen() { # CHOICE N TYPE
+    local config=$out/unseen-$2-$3.json
+    drawn "$3" --share "$2" >"$config" || return
+    run_drawn "$out/unseen-$1-$3" "$config" "$1"
+}
+
 run_cold() { # CHOICE N TYPE
-    local base=$out/cold-$1-$3 resume=
-    python3 scripts/draw-shapes.py 20261125 | python3 -c '
+    local base=$out/cold-$1-$3
+    drawn "$3" | python3 -c '
 import json, sys
 tree = json.load(sys.stdin)
-tree["dtype"] = sys.argv[2]
 tree["shapes"] = [s for s in tree["shapes"] if s["label"] == "llm" and s["m"] <= 96][:: int(sys.argv[1])]
-json.dump(tree, sys.stdout)' "$2" "$3" >"$base.config.json" || return
-    [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$base.config.json" --choice "$1" --cache rotate --baselines cublaslt-autotuning \
-        --device "$device" --output "$base.json" $resume
+json.dump(tree, sys.stdout)' "$2" >"$base.config.json" || return
+    run_drawn "$base" "$base.config.json" "$1" --cache rotate
 }
 
 searched=torch.matmul,torch.matmul-full,cublas,cublas-autotune,cublaslt-heuristic,cublaslt-autotuning,cublaslt-exhaustive

@@ -73,10 +73,10 @@ def cut_host_timings(contenders):
     return any([c.pop(name, None) for c in contenders for name in HOST_TIMINGS])
 
 
-def of_contenders(text, cut):
-    """The line after cut(contenders), as it was where that had nothing to cut."""
+def of_contenders(text, cuts):
+    """The line after each cut(contenders), as it was where none had something to cut."""
     line = json.loads(text)
-    if line["kind"] != "cell" or not cut(line["data"].get("contenders", [])):
+    if line["kind"] != "cell" or not any([cut(line["data"].get("contenders", [])) for cut in cuts]):
         return text
     rest = json.dumps({k: v for k, v in line.items() if k != "crc"}, separators=(",", ":"), ensure_ascii=False)[1:]
     return '{"crc":"%08x",%s\n' % (zlib.crc32(rest.encode()), rest)
@@ -95,10 +95,10 @@ def main():
         texts = of_cells(texts, options.cells)
     if options.without:
         texts = without(texts, read(options.without))
-    if options.races:
-        texts = [of_contenders(text, lambda them: cut_races(them, options.races)) for text in texts]
-    if options.only_device:
-        texts = [of_contenders(text, cut_host_timings) for text in texts]
+    cuts = [lambda them: cut_races(them, options.races)] if options.races else []
+    cuts += [cut_host_timings] if options.only_device else []
+    if cuts:
+        texts = [of_contenders(text, cuts) for text in texts]
     sys.stdout.writelines(texts)
 
 

@@ -235,11 +235,14 @@ def launch_path():
                   "host and events add to AutoTuning and to ours, under 8 us", "empty graph"), rows)
 
 
+UNSEEN = (("judged-race", "H200, raced", " at the first call", 0.90), ("judged-race-bf16", "H200, bf16, raced", " at the first call", 0.90),
+          ("../h100/judged-race", "H100, raced", " at the first call", 0.90), ("../h100/judged-zero", "H100, first choice", ", no race", 0.80))
+
+
 def unseen():
     """Problems that nobody searched, by class."""
     rows = []
-    for run, name in (("judged-race", "H200, raced"), ("judged-race-bf16", "H200, bf16, raced"), ("../h100/judged-race", "H100, raced"),
-                      ("../h100/judged-zero", "H100, first choice")):
+    for run, name, _, _ in UNSEEN:
         cells = cells_of(run)
         for label in dict.fromkeys(c["label"] for c in cells):
             rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
@@ -248,24 +251,20 @@ def unseen():
     return table(("choice", "class") + CLASS_HEADS, rows)
 
 
-UNSEEN = (("judged-race", "H200, raced at the first call", 0.90), ("judged-race-bf16", "H200, bf16, raced at the first call", 0.90),
-          ("../h100/judged-race", "H100, raced at the first call", 0.90), ("../h100/judged-zero", "H100, first choice, no race", 0.80))
-
-
 def unseen_all():
     """The same, a row for each way to choose."""
-    return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name, cells_of(run)) for run, name, _ in UNSEEN])
+    return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name + how, cells_of(run)) for run, name, how, _ in UNSEEN])
 
 
 def unseen_runs():
     """Where those runs come from, and how many problems lie below what was asked for."""
     rows = []
-    for run, name, asked in UNSEEN:
+    for run, name, how, asked in UNSEEN:
         result, cells = result_of(run), cells_of(run)
         behind = [c for c in cells if 1 + lead(c)["geomean"] < asked]
         began, ended = (datetime.datetime.fromisoformat(t.rstrip("Z")) for t in (result["run"]["started"], result["run"]["end"]["time"]))
         gpus = {result["env"][c["env"]]["device"]["uuid"] for c in cells}
-        rows.append((name, "`%s`" % named(run), result["run"]["build"]["commit"][:8], len(gpus), "%.0f s" % (ended - began).total_seconds(),
+        rows.append((name + how, "`%s`" % named(run), result["run"]["build"]["commit"][:8], len(gpus), "%.0f s" % (ended - began).total_seconds(),
                      "%d below %.2fx" % (len(behind), asked),
                      ", ".join("%d %s" % (n, label) for label, n in collections.Counter(c["label"] for c in behind).most_common())))
     return table(("how the kernel is chosen", "run", "commit", "GPUs", "time", "below what was asked for", "of the class"), rows)
@@ -299,19 +298,20 @@ def fresh():
 def cold():
     """Language models' problems with few rows, their weights not cached."""
     cells = cells_of("cold/race.jsonl.gz")
-    parts = (("1 to 8", 8), ("16 to 96", 96))
-    rows = [class_row(name, [c for c in cells if (c["m"] > 8) == (most > 8)]) for name, most in parts]
+    rows = [class_row(name, [c for c in cells if (c["m"] <= 8) == few]) for name, few in (("1 to 8", True), ("16 to 96", False))]
     return table(("M",) + CLASS_HEADS, rows + [class_row("all", cells)])
+
+
+def with_p95(cell):
+    layout = min(LAYOUTS, key=lambda x: time_us(cell, "cudal2-" + x))
+    slow = time_us(cell, "cudal2-" + layout, what="p95_ns")
+    return "%s (%s of %.1f us)" % (percent(strongest_baseline(cell)["geomean"]), layout.upper(), slow)
 
 
 def searched_for_speeds():
     """Two shapes of the grid whose kernels had two speeds, in it and after a search."""
     after = {shape(c): c for c in cells_of("cold/two-speeds.jsonl.gz")}
-    rows = []
-    for cell in (c for c in cells_of(GRIDS[3]) if shape(c) in after):
-        rows.append((shape(cell), *("%s (%s of %.1f us)" % (percent(strongest_baseline(c)["geomean"]), layout.upper(), time_us(c, "cudal2-" + layout, what="p95_ns"))
-                                    for c in (cell, after[shape(cell)])
-                                    for layout in [min(LAYOUTS, key=lambda x: time_us(c, "cudal2-" + x))])))
+    rows = [(shape(c), with_p95(c), with_p95(after[shape(c)])) for c in cells_of(GRIDS[3]) if shape(c) in after]
     return table(("shape", "over `strongest` in the grid (p95)", "after a search, on another H200 (p95)"), rows)
 
 
