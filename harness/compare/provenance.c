@@ -240,6 +240,14 @@ static void compare_dtypes(struct provenance *out, const struct side *base, cons
         add(out, "dtype", dtype_of(base), dtype_of(fresh));
 }
 
+/* A joined row is another row: its times are not those of launches that wait. */
+static void compare_joins(struct provenance *out, const struct result_config *base, const struct result_config *fresh)
+{
+    bool a = cJSON_IsTrue(base->join_rows), b = cJSON_IsTrue(fresh->join_rows);
+    if (a != b)
+        add(out, "joined rows of launches (join_rows)", a ? "true" : "false", b ? "true" : "false");
+}
+
 static void compare_config(struct provenance *out, const struct result_config *base, const struct result_config *fresh)
 {
     compare_texts(out, "protocol", base->protocol, fresh->protocol);
@@ -250,6 +258,7 @@ static void compare_config(struct provenance *out, const struct result_config *b
     compare_nodes(out, "server mode", base->server, fresh->server);
     compare_nodes(out, "offline mode", base->offline, fresh->offline);
     compare_texts(out, "overlap of launches", base->overlap, fresh->overlap);
+    compare_joins(out, base, fresh);
     compare_numbers(out, "workspace_bytes", base->workspace_bytes, fresh->workspace_bytes);
     compare_nodes(out, "tuning", base->tune, fresh->tune);
     compare_values(out, "baselines", file_names(base), file_names(fresh));

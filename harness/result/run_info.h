@@ -27,6 +27,7 @@ struct result_config {
     const char *protocol, *dtype, *overlap;
     const cJSON *timing; /* a name, or a list of names */
     const cJSON *modes, *accumulate, *layouts, *server, *offline, *tune;
+    const cJSON *join_rows; /* NULL in files of before there was the key: false */
     const char **baselines, **candidates;
     size_t n_baselines, n_candidates;
     double workspace_bytes;

@@ -163,6 +163,13 @@ static void long_values_are_told_by_where_they_differ(void **state)
     refuse_pair(&few, &others, "\"cublaslt-autotuning\",\"two\"] in NEW");
 }
 
+static void joined_rows_are_other_rows(void **state)
+{
+    (void)state;
+    refuse_pair(&(struct script){.seed = 1}, &(struct script){.seed = 2, .joined = true},
+                ": joined rows of launches (join_rows): false in BASE, true in NEW");
+}
+
 /* What a plugin that is judged calls its version moves no reference; that of a plugin that is one does. */
 static void a_judged_plugin_may_have_another_version(void **state)
 {
@@ -206,6 +213,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_long_value_is_not_cut, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(long_values_are_told_by_where_they_differ, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_wrong_result_comes_first, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(joined_rows_are_other_rows, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_judged_plugin_may_have_another_version, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(tables_of_other_modes_may_be_missing, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_table_is_refused, scratch_make, scratch_remove),
