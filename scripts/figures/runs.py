@@ -158,18 +158,19 @@ def watched():
     return table(("accumulate, mode", "launches watched", "in cells", "refuted"), rows)
 
 
-COUNTS = re.compile(r"(\d+ of \d+) caught, (?:0 without effect, )?(\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused")
+COUNTS = re.compile(r"(\d+ of \d+) caught, (?:(\d+) without effect, )?(\d+ of \d+) honest contenders accused, "
+                    r"(\d+ of \d+) baselines accused")
 
 
-RED_TEAM_HEAD = ("cheats caught", "honest contenders accused", "baselines accused")
+RED_TEAM_HEAD = ("cheats with a verdict", "without effect", "honest contenders accused", "baselines accused")
 
 
 def red_team():
     rows = []
-    for gpu, log in (("H100", "../h100/redteam/7fe92321.txt"), ("H200", "redteam/fdf489c3.txt")):
+    for gpu, log in (("H100", "../h100/redteam/7fe92321.txt"), ("H200", "redteam/618fb21f.txt")):
         with open(os.path.join(ROOT, log), errors="replace") as file:
-            found = COUNTS.findall(file.read())[-1]
-        rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), *found))
+            caught, without, *accused = COUNTS.findall(file.read())[-1]
+        rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), caught, without or "0", *accused))
     return table(("red team on a GPU", *RED_TEAM_HEAD), rows)
 
 
@@ -186,7 +187,7 @@ def red_team_cpu():
     assert len(tried) == 1 and all(len(total) == 1 for total in accused), "seeds of different tables"
     worst = min(seeds, key=lambda seed: (int(seed[0]) + int(seed[2]), int(seed[0])))
     most = [max(int(seed[i].split()[0]) for seed in seeds) for i in (3, 4)]
-    return table(("red team on the CPU device", "cheats with a verdict", "without effect", *RED_TEAM_HEAD[1:]),
+    return table(("red team on the CPU device", *RED_TEAM_HEAD),
                  [("`make redteam`, the worst of %d seeds (`results/robustness/redteam-cpu.txt`)" % len(seeds),
                    "%s of %s" % (worst[0], worst[1]), worst[2],
                    *("%d of %s" % (n, total.pop()) for n, total in zip(most, accused)))])
