@@ -73,6 +73,12 @@ const struct config_field config_fields[] = {
      "The same in server mode."},
     {"stop", "near_baselines", FIELD_NUMBER, AT(stop.near_baselines), 0, 1000, 0, NULL,
      "A baseline that takes more than so many times the fastest one's time does not keep a cell going; 0: all do."},
+    {"stop", "offline_long_half_width", FIELD_NUMBER, AT(stop.long_delta), 0, 1, 0, NULL,
+     "offline_half_width where the fastest launch takes 1.6 ms or more; 0: the same."},
+    {"stop", "offline_lead_half_width", FIELD_NUMBER, AT(stop.lead_delta), 0, 1, 0, NULL,
+     "offline_half_width where the lead (of the fastest candidate over the fastest baseline) is ten times this or "
+     "more; "
+     "of smaller leads a tenth is enough. At most offline_half_width: no lead makes a difference."},
     {"limits", "setup_seconds", FIELD_NUMBER, AT(limits.setup_seconds), 0.1, DAY_SECONDS, 60, NULL,
      "Setup, compilation included."},
     {"limits", "verify_seconds", FIELD_NUMBER, AT(limits.verify_seconds), 0.1, DAY_SECONDS, 60, NULL, "Verification."},

@@ -18,6 +18,9 @@
 /* From so many groups on a tenth is dropped at either end (stats/interval.h), and an interval narrows at once. */
 #define TRIMMED_FROM 10u
 
+/* A lead is known well enough to a tenth of itself, where that is not more than the config allows. */
+#define LEAD_SHARE 0.1
+
 /* The pair with the widest interval so far. */
 struct worst {
     struct cell_record *record;
@@ -218,12 +221,35 @@ static unsigned healthy_blocks(const struct cell_record *r)
     return n;
 }
 
+static double fastest_of(const struct cell_record *r, bool candidates)
+{
+    double fastest = INFINITY;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        bool counts = candidates ? c->candidate && c->copy_of[0] == '\0' : is_baseline(c) && is_compared(r, c);
+        if (counts && takes_part(r, c))
+            fastest = fmin(fastest, median_of(r, c));
+    }
+    return fastest;
+}
+
+double stop_wanted(const struct stop_config *stop, const struct cell_record *record)
+{
+    double candidate = fastest_of(record, true), baseline = fastest_of(record, false);
+    double delta = stop->delta[record->mode], lead = fabs(log(baseline / candidate));
+    if (record->mode != MODE_OFFLINE)
+        return delta;
+    if (fmin(candidate, baseline) >= STOP_LONG_NS)
+        delta = fmax(delta, stop->long_delta);
+    return isfinite(lead) ? fmax(delta, fmin(stop->lead_delta, LEAD_SHARE * lead)) : delta;
+}
+
 void stop_judge(const struct stop_config *stop, struct cell_record *record)
 {
     struct worst w = {.record = record, .half_width = 0, .far_ns = far_from(stop, record)};
     look_at_all(&w);
     report(&w);
-    bool narrow = !w.failed && w.any && w.half_width <= stop->delta[record->mode];
+    bool narrow = !w.failed && w.any && w.half_width <= stop_wanted(stop, record);
     record->converged = narrow && healthy_blocks(record) >= stop->min_blocks;
 }
 
@@ -242,7 +268,7 @@ enum stop_decision stop_decide(const struct stop_config *stop, struct cell_recor
 
 bool stop_is_hopeless(const struct stop_config *stop, const struct cell_record *record, double seconds)
 {
-    double cap = stop_cell_seconds(stop, record->mode), delta = stop->delta[record->mode];
+    double cap = stop_cell_seconds(stop, record->mode), delta = stop_wanted(stop, record);
     double within = stop->hopeless_within[record->mode];
     if (!(stop->hopeless_share > 0) || seconds < stop->hopeless_share * cap || seconds >= cap ||
         (within > 0 && record->worst_half_width > within * delta))

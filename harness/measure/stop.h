@@ -7,10 +7,19 @@
 #include "config/config.h"
 #include "record/record.h"
 
+/* Launches this long are at the power limit: they scatter by 2% within a run and differ by 1% between runs (0.3%
+ * below), and a cell that asks for much less ends at its cap. */
+#define STOP_LONG_NS 1.6e6
+
 /* STOP_CAPPED: max_blocks without converging; cell_loop.c also sets it where the cell's time is up or will not do
  * (stop_is_hopeless), or no contender is left.
  * STOP_INCOMPARABLE: no pair can be compared; such a cell has not converged, it had nothing to converge. */
 enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED, STOP_INCOMPARABLE };
+
+/* The half-width that the pairs of a cell need, by what its series tell so far: the mode's; offline, where that is
+ * more, the one for long launches, or a tenth of the lead up to the one for leads. All pairs need the same, A/A too.
+ * Without a candidate and a baseline to compare there is no lead. */
+double stop_wanted(const struct stop_config *stop, const struct cell_record *record);
 
 /* Looks at the record's headline series over every pair that decides (the faster layout and the -max of each candidate
  * family x baseline and -max of baselines, A/A copy x original; without a candidate every baseline against the first,

@@ -48,6 +48,8 @@ struct stop_config {
     double hopeless_share;               /* of that cap, after which a cell that will not converge ends; 0: never */
     double hopeless_within[MODE_COUNT];  /* ... but not while its interval is so many times delta; 0: however wide */
     double near_baselines;               /* those decide that take at most so many times the fastest; 0: all do */
+    double long_delta;                   /* delta offline of launches from STOP_LONG_NS on; 0: as of shorter ones */
+    double lead_delta;                   /* delta offline of leads ten times as large; 0: as of smaller ones */
 };
 
 struct limits_config {

@@ -3,10 +3,11 @@
  * rule would have (measure/stop.h), and stops where that says so. No GPU.
  *
  *   bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE [HOPELESS_WITHIN [MAX_BLOCKS [NEAR
- *       [LEAST]]]]]
+ *       [LEAST [LONG [LEAD]]]]]]]
  *
  * MAX_BLOCKS is 512, as in configs/grid.json, where it is not given (what method.md quotes had 192). NEAR is
- * near_baselines, LEAST least_blocks; 0 and 0 where they are not given.
+ * near_baselines, LEAST least_blocks, LONG offline_long_half_width, LEAD offline_lead_half_width; 0 where they are not
+ * given.
  *
  * Prints a CSV line with the cells that converge, those that are stopped at the cap, those whose blocks end before that
  * ("open": the run itself stopped earlier), the blocks and seconds of measuring of all, and how many A/A pairs there
@@ -97,7 +98,7 @@ static unsigned play(const struct tally *t, struct cell_record *r, unsigned cap,
 static double expected_blocks(const struct tally *t, struct cell_record *r, unsigned cap)
 {
     stop_judge(&t->stop, r);
-    double wide = r->worst_half_width / t->stop.delta[r->mode], wanted = r->blocks * wide * wide;
+    double wide = r->worst_half_width / stop_wanted(&t->stop, r), wanted = r->blocks * wide * wide;
     return wanted <= cap ? wanted : cap;
 }
 
@@ -137,9 +138,9 @@ static int read_cell(void *context, const char *kind, struct json_at data, struc
 int main(int argc, char **argv)
 {
     struct error err = {0};
-    if (argc < 5 || argc > 10) {
+    if (argc < 5 || argc > 12) {
         fputs("usage: bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE [HOPELESS_WITHIN "
-              "[MAX_BLOCKS [NEAR [LEAST]]]]]\n",
+              "[MAX_BLOCKS [NEAR [LEAST [LONG [LEAD]]]]]]]\n",
               stderr);
         return EXIT_CODE_USAGE;
     }
@@ -148,6 +149,8 @@ int main(int argc, char **argv)
                                .max_blocks = argc > 7 ? (unsigned)atoi(argv[7]) : 512,
                                .near_baselines = argc > 8 ? atof(argv[8]) : 0,
                                .least_blocks = argc > 9 ? (unsigned)atoi(argv[9]) : 0,
+                               .long_delta = argc > 10 ? atof(argv[10]) : 0,
+                               .lead_delta = argc > 11 ? atof(argv[11]) : 0,
                                .delta = {0.005, 0.02},
                                .max_cell_seconds = {atof(argv[4]), atof(argv[4])},
                                .hopeless_share = argc > 5 ? atof(argv[5]) : 0}};

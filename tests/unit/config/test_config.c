@@ -85,6 +85,7 @@ static void test_defaults(void **state)
     assert_true(stop_cell_seconds(&c.stop, MODE_OFFLINE) == 20 && stop_cell_seconds(&c.stop, MODE_SERVER) == 20);
     assert_int_equal(c.stop.least_blocks, 0);
     assert_true(c.stop.hopeless_share == 0 && c.stop.near_baselines == 0);
+    assert_true(c.stop.long_delta == 0 && c.stop.lead_delta == 0);
     assert_true(c.limits.setup_seconds == 60 && c.limits.verify_seconds == 60);
     assert_true(c.limits.launch_seconds == 30 && c.limits.tune_seconds == 120);
     assert_int_equal(c.limits.memory_bytes, 0);
@@ -112,7 +113,7 @@ static const char everything[] =
     "\"workspace_bytes\":0,\"stop\":{\"min_blocks\":6,\"look_every\":3,\"max_blocks\":7,\"group_blocks\":3,"
     "\"offline_half_width\":0.1,\"server_half_width\":0.2,\"least_blocks\":5,\"max_cell_seconds\":1.5,\"server_max_"
     "cell_seconds\":2.5,\"hopeless_share\":0.25,\"hopeless_within\":5,\"server_hopeless_within\":3,\"near_baselines\":"
-    "1.5},"
+    "1.5,\"offline_long_half_width\":0.4,\"offline_lead_half_width\":0.3},"
     "\"limits\":{\"setup_seconds\":1,\"verify_seconds\":2,\"launch_seconds\":3,\"tune_seconds\":4,\"memory_bytes\":5},"
     "\"protocol\":\"paper\",\"paper\":{\"warmup_seconds\":0,\"pair_seconds\":0.5,\"tune_warmup_rounds\":1,"
     "\"tune_rounds\":2},\"timing\":\"event\",\"aa\":\"cublas-nn\",\"verify\":{\"enabled\":false,\"seeds\":9,"
@@ -141,6 +142,7 @@ static void check_everything(const struct config *c)
     assert_int_equal(c->stop.least_blocks, 5);
     assert_true(c->stop.hopeless_share == 0.25);
     assert_true(c->stop.near_baselines == 1.5);
+    assert_true(c->stop.long_delta == 0.4 && c->stop.lead_delta == 0.3);
     assert_true(c->stop.hopeless_within[MODE_SERVER] == 3 && c->stop.hopeless_within[MODE_OFFLINE] == 5);
     assert_true(stop_cell_seconds(&c->stop, MODE_OFFLINE) == 1.5 && stop_cell_seconds(&c->stop, MODE_SERVER) == 2.5);
     assert_true(c->stop.delta[MODE_SERVER] == 0.2);
