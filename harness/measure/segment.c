@@ -336,7 +336,8 @@ void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant)
 {
     struct device *d = bench->device;
     struct error ignored;
-    if (bench->mode == MODE_CHAIN || d->ops->graph_work == NULL || !entrant->has_variants || entrant->has_graph_work)
+    bool shows = bench->mode != MODE_CHAIN && bench->fastest_ns < EQUAL_PATH_BELOW_NS;
+    if (!shows || d->ops->graph_work == NULL || !entrant->has_variants || entrant->has_graph_work)
         return;
     entrant->has_graph_work = d->ops->graph_work(d, &entrant->work, &entrant->graph_work, &ignored) == 0;
 }

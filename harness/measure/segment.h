@@ -62,8 +62,9 @@ int segment_part(struct bench *bench, struct entrant *entrant, const char *why, 
 bool segment_is_ready(const struct bench *bench, struct entrant *entrant, enum timing timing);
 
 /* Captures the entrant's launch as a graph of one for the equal-launch-path figure (raced contenders only: AutoTuning
- * and the candidates that stand against it; not in mode chain). Not capturable is no fault: the figure is then missing.
- */
+ * and the candidates that stand against it; not in mode chain, nor where the fastest takes EQUAL_PATH_BELOW_NS: some
+ * microseconds of launch path are nothing there). Not capturable is no fault: the figure is then missing. */
+#define EQUAL_PATH_BELOW_NS 1.6e6
 void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant);
 
 /* Whether a launch under this timing needs no untimed launch before it: an offline device segment carries its own

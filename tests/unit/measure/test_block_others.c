@@ -285,6 +285,23 @@ static void equal_paths_are_prepared_where_they_are_taken(void **state)
     fixture_close(&f);
 }
 
+static void a_long_launch_has_no_equal_path(void **state)
+{
+    (void)state;
+    for (int is_long = 0; is_long < 2; is_long++) {
+        open_block(1, 10e3);
+        struct device_ops ops = *f.bench.device->ops;
+        ops.graph_work = same_work;
+        ops.release_graph_work = nothing_to_release;
+        f.bench.device->ops = &ops;
+        f.bench.entrants[0].has_variants = true;
+        f.bench.fastest_ns = is_long ? 1.6e6 : 1.59e6;
+        segment_prepare_equal_path(&f.bench, &f.bench.entrants[0]);
+        assert_int_equal(f.bench.entrants[0].has_graph_work, !is_long);
+        fixture_close(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_graph_of_one_counts_as_busy),
         cmocka_unit_test(loading_is_no_estimate),
         cmocka_unit_test(equal_paths_are_prepared_where_they_are_taken),
+        cmocka_unit_test(a_long_launch_has_no_equal_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
