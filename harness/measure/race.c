@@ -134,17 +134,21 @@ static void sort_out(struct race *race, unsigned round)
     }
 }
 
-/* Full segments for those who are left; their times start anew unless these are what they were. */
+/* The times of those who are left start anew, unless their segments are what they were. */
+static void forget_heats(struct race *race)
+{
+    for (size_t i = 0; i < race->n && !race->plan.keeps_times; i++)
+        if (race->racers[i].entrant.alive)
+            race->racers[i].n = 0;
+}
+
+/* Full segments for those who are left. */
 static int start_final(struct race *race, struct error *err)
 {
     int code = 0;
-    for (size_t i = 0; i < race->n && code == 0; i++) {
-        struct racer *r = &race->racers[i];
-        if (!r->entrant.alive)
-            continue;
-        code = prescreen_prepare(race->bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
-        r->n = race->plan.keeps_times ? r->n : 0;
-    }
+    for (size_t i = 0; i < race->n && code == 0; i++)
+        if (race->racers[i].entrant.alive)
+            code = prescreen_prepare(race->bench, &race->racers[i].entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
     return code;
 }
 
@@ -163,7 +167,7 @@ static int replay_once(struct race *race, struct racer *r, struct error *err)
     return code == 0 ? 0 : entrant_fault(race->bench, &r->entrant, "tune", err);
 }
 
-/* New places for all matrices, and everyone who is left set up and prepared on them. */
+/* New places for all matrices, and everyone who is left set up and prepared on them, on full segments. */
 static int move_all(struct race *race, struct error *err)
 {
     struct bench *bench = race->bench;
@@ -303,10 +307,14 @@ static int run_all(struct race *race, struct error *err)
     int code = line_up(race, err);
     unsigned rounds = race->plan.heats + race->plan.finals;
     for (unsigned round = 0; round < rounds && code == 0 && (round == 0 || !is_spent(race, 1)); round++) {
-        if (race->plan.heats > 0 && round == race->plan.heats)
-            code = start_final(race, err);
-        if (code == 0 && round > 0 && round == race->plan.moves_at)
+        bool moves = round > 0 && round == race->plan.moves_at,
+             final = race->plan.heats > 0 && round == race->plan.heats;
+        if (final)
+            forget_heats(race);
+        if (moves)
             code = move_all(race, err);
+        else if (final)
+            code = start_final(race, err);
         if (code == 0)
             code = run_round(race, round, err);
         if (code == 0 && !race->terms.paper && round + 1 < rounds)

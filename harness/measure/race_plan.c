@@ -17,12 +17,13 @@
 #define LONG_HEATS 2u
 #define LONG_FINALS 4u
 
-/* After the first round of a final that loses its runners from the second on, in the middle of one that loses nobody.
+/* Ahead of a final that loses its runners from the second round on, whose graphs are then made once; in the middle of
+ * one that loses nobody.
  */
 static unsigned round_of_move(const struct race_plan *plan, double fastest_ns)
 {
     bool moves = plan->finals > 1 && fastest_ns < SINGLE_FROM_NS;
-    return moves ? plan->heats + (plan->spread > 0 ? 1 : plan->finals / 2) : 0;
+    return moves ? plan->heats + (plan->spread > 0 ? 0 : plan->finals / 2) : 0;
 }
 
 static struct race_plan segment_plan(unsigned rounds, double fastest_ns)

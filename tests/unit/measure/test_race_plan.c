@@ -28,7 +28,7 @@ static void long_launches_have_short_races(void **state)
     assert_true(plan.start_cut == 2.0 && plan.spread == 0.03);
     assert_int_equal(plan.heats, 2);
     assert_int_equal(plan.finals, 6);
-    assert_int_equal(plan.moves_at, 3);
+    assert_int_equal(plan.moves_at, 2);
     assert_false(plan.keeps_times);
     plan = race_plan(&offline, 30e3);
     assert_true(plan.start_cut == 1.5 && plan.spread == 0.04);
