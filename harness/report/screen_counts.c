@@ -4,6 +4,7 @@
 #include "report/screen_counts.h"
 
 #include <math.h>
+#include <string.h>
 
 static void print_slowdowns(struct screen *screen, double blocks, double cells)
 {
@@ -23,10 +24,34 @@ static double count_of(const struct screen *screen, enum cell_status status, dou
     return isnan(told) ? n : told;
 }
 
+/* NAN where the run does not say. */
+static double offline_half_width(const struct result *result)
+{
+    const cJSON *config = cJSON_GetObjectItemCaseSensitive(result->run.json, "config");
+    const cJSON *stop = cJSON_GetObjectItemCaseSensitive(config, "stop");
+    const cJSON *width = cJSON_GetObjectItemCaseSensitive(stop, "offline_half_width");
+    return cJSON_IsNumber(width) ? width->valuedouble : NAN;
+}
+
+/* Large leads and long launches may need less (stop.h): how many cells have no more than that. */
+static void print_wider(struct screen *screen)
+{
+    double width = offline_half_width(screen->result);
+    unsigned n = 0;
+    for (size_t i = 0; i < screen->result->n_cells; i++) {
+        const struct result_cell *cell = &screen->result->cells[i];
+        n += cell->converged && strcmp(cell->group.mode, "offline") == 0 && cell->worst_half_width > width;
+    }
+    if (n > 0)
+        text_add(&screen->text, ", %u of them with an interval wider than ±%g%%", n, 100 * width);
+}
+
 static void print_convergence(struct screen *screen, const struct result_convergence *c)
 {
-    if (c->measured > 0 && !isnan(c->converged))
+    if (c->measured > 0 && !isnan(c->converged)) {
         text_add(&screen->text, "; %.0f of %.0f converged", c->converged, c->measured);
+        print_wider(screen);
+    }
     if (c->incomparable > 0)
         text_add(&screen->text, "; %.0f with nothing to compare", c->incomparable);
 }

@@ -73,9 +73,11 @@ function noiseOf(group) {
   return `${converged} of ${plural(measured, "shape")} reached the wanted precision`;
 }
 
-/* The half-width a group was to reach, where all runs of the report agree on it. */
+/* The half-width a group was to reach, where all cells and all runs of the report agree on it. */
 function wantedOf(group) {
-  const widths = new Set(D.runs.map((run) => run.config?.stop?.[D.groups[group].mode + "_half_width"]));
+  const { mode } = D.groups[group];
+  const differs = (stop) => mode === "offline" && (stop?.offline_lead_half_width || stop?.offline_long_half_width);
+  const widths = new Set(D.runs.map(({ config }) => differs(config?.stop) ? null : config?.stop?.[mode + "_half_width"]));
   const [width] = widths;
   return widths.size === 1 && known(width) ? `\u00b1${Number((100 * width).toPrecision(3))}%` : "precision";
 }

@@ -68,6 +68,39 @@ static void all_converged_has_a_mean(void **state)
     free(text);
 }
 
+/* Three cells of a run whose line goes on so, two of them converged. */
+static char *screen_of_widths(const char *config)
+{
+    static const double widths[] = {0.004, 0.0051, 0.02};
+    char run[256];
+    remove(journal_path);
+    struct journal *j = new_journal(journal_path);
+    snprintf(run, sizeof run, "{\"schema\":\"cudal2-bench/journal\",\"seed\":\"1\",\"plan\":[]%s}", config);
+    put_text(j, "run", run);
+    put_text(j, "env", "{\"worker\":0,\"device\":{\"name\":\"G\"}}");
+    for (unsigned i = 0; i < 3; i++) {
+        struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
+        r->converged = i < 2;
+        r->worst_half_width = widths[i];
+        put_cell(j, r);
+    }
+    return screen_of_run(j);
+}
+
+static void what_converged_to_less_is_counted(void **state)
+{
+    (void)state;
+    char *text = screen_of_widths(",\"config\":{\"stop\":{\"offline_half_width\":0.005}}");
+    line_of(text, "; 2 of 3 converged, 1 of them with an interval wider than ±0.5%\n");
+    free(text);
+    text = screen_of_widths(",\"config\":{\"stop\":{\"offline_half_width\":0.0051}}");
+    line_of(text, "; 2 of 3 converged\n");
+    free(text);
+    text = screen_of_widths("");
+    line_of(text, "; 2 of 3 converged\n");
+    free(text);
+}
+
 static void some_converged_is_said(void **state)
 {
     (void)state;
@@ -331,6 +364,7 @@ int main(void)
                                        TEST(a_device_that_is_not_there_counts_for_nothing),
                                        TEST(all_converged_has_a_mean),
                                        TEST(some_converged_is_said),
+                                       TEST(what_converged_to_less_is_counted),
                                        TEST(few_converged_have_no_mean),
                                        TEST(none_converged_has_no_mean),
                                        TEST(the_widest_intervals_are_shown),
