@@ -71,10 +71,7 @@ static const int always[] = {
     SCMP_SYS(sigaltstack),
     SCMP_SYS(pause),
     SCMP_SYS(restart_syscall),
-    SCMP_SYS(alarm),
-    SCMP_SYS(setitimer),
     SCMP_SYS(getitimer),
-    SCMP_SYS(timer_create),
     SCMP_SYS(timer_settime),
     SCMP_SYS(timer_gettime),
     SCMP_SYS(timer_getoverrun),
@@ -184,6 +181,9 @@ static const int always[] = {
     SCMP_SYS(personality),
 #endif
 };
+
+/* The same, where timers may be had. */
+static const int timers[] = {SCMP_SYS(alarm), SCMP_SYS(setitimer), SCMP_SYS(timer_create)};
 
 /* ---- allowed with some arguments ---- */
 
@@ -309,12 +309,21 @@ static int add_pairs(scmp_filter_ctx filter)
     return code;
 }
 
-static int compose(scmp_filter_ctx filter)
+static int add_all(scmp_filter_ctx filter, const int *calls, size_t n)
+{
+    int code = 0;
+    for (size_t i = 0; i < n && code == 0; i++)
+        code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+    return code;
+}
+
+static int compose(scmp_filter_ctx filter, bool with_timers)
 {
     int code = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree: the list is long */
-    for (size_t i = 0; i < sizeof always / sizeof always[0] && code == 0; i++)
-        code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, always[i], 0);
+    code = code ? code : add_all(filter, always, sizeof always / sizeof always[0]);
+    if (with_timers)
+        code = code ? code : add_all(filter, timers, sizeof timers / sizeof timers[0]);
     code = code ? code : add_sometimes(filter);
     return code ? code : add_pairs(filter);
 }
@@ -371,11 +380,11 @@ static int try(scmp_filter_ctx filter, const struct confine_ranges *ranges, int 
     return code < 0 ? code : 0;
 }
 
-int confine_calls(const struct confine_ranges *ranges, int *listener, char note[CONFINE_NOTE])
+int confine_calls(const struct confine_ranges *ranges, bool with_timers, int *listener, char note[CONFINE_NOTE])
 {
     long other = 0;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-    int code = filter ? compose(filter) : -ENOMEM;
+    int code = filter ? compose(filter, with_timers) : -ENOMEM;
     if (!code) {
         code = listener ? try(filter, ranges, listener, &other) : -1;
         if (code) /* nobody listens, or the kernel cannot (before 5.7): denied all the same */

@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -208,7 +209,8 @@ static int named_range(void)
     const struct {
         int first, n;
     } rows[] = {{2, 1}, {3, 1}, {1, 2}, {0, 9}, {3, 2}, {2, 2}, {6, 1}, {5, 2}, {6, 3}};
-    if (pages == MAP_FAILED || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine_calls(&ranges, NULL, note) != 0)
+    if (pages == MAP_FAILED || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        confine_calls(&ranges, true, NULL, note) != 0)
         return NOT_HERE;
     for (int i = 0; i < (int)(sizeof rows / sizeof *rows); i++) {
         int way = changes(pages + rows[i].first * PAGE, (size_t)rows[i].n * PAGE, pages + 8 * PAGE);
@@ -230,6 +232,46 @@ static void test_a_range_is_kept_by_the_filter(void **state)
     check(named_range);
 }
 
+/* ---- timers ---- */
+
+static int asks_for_timers(bool with_timers)
+{
+    char note[CONFINE_NOTE] = "";
+    const struct confine_ranges none = {.n = 0};
+    const struct itimerval never = {.it_value = {0}};
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    int number = 0;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine_calls(&none, with_timers, NULL, note) != 0)
+        return NOT_HERE;
+    long made = syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &number);
+    if (with_timers)
+        return made == 0 && setitimer(ITIMER_REAL, &never, NULL) == 0 ? 0 : 1;
+    if (!refused(made, EPERM) || !refused(setitimer(ITIMER_REAL, &never, NULL), EPERM))
+        return 2;
+#if defined(SYS_alarm)
+    return refused(syscall(SYS_alarm, 1), EPERM) ? 0 : 3;
+#else
+    return 0;
+#endif
+}
+
+static int timers_denied(void)
+{
+    return asks_for_timers(false);
+}
+
+static int timers_allowed(void)
+{
+    return asks_for_timers(true);
+}
+
+static void test_timers_only_where_they_may_be(void **state)
+{
+    (void)state;
+    check(timers_denied);
+    check(timers_allowed);
+}
+
 /* ---- memory of the harness's matrices ---- */
 
 #define SPAN ((uint64_t)1 << 32)
@@ -246,7 +288,7 @@ static bool keep_span(void)
     const uint64_t from = (uint64_t)(uintptr_t)span;
     const struct confine_ranges ranges = {.operands = {from, from + 2 * SPAN}};
     return memory != MAP_FAILED && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           confine_calls(&ranges, NULL, note) == 0;
+           confine_calls(&ranges, true, NULL, note) == 0;
 }
 
 /* Every way in, at every place. By number where a sanitizer has a call of its own. */
@@ -370,7 +412,7 @@ int main(void)
         cmocka_unit_test(test_descriptors_send_no_signals),    cmocka_unit_test(test_the_process_keeps_its_state),
         cmocka_unit_test(test_own_signals_of_libc_are_kept),   cmocka_unit_test(test_pages_of_files_stay_in_memory),
         cmocka_unit_test(test_code_of_the_clock_is_sealed),    cmocka_unit_test(test_newer_calls_are_not_there),
-        cmocka_unit_test(test_code_of_the_clock_is_sealed),    cmocka_unit_test(test_a_range_is_kept_by_the_filter),
+        cmocka_unit_test(test_timers_only_where_they_may_be),  cmocka_unit_test(test_a_range_is_kept_by_the_filter),
         cmocka_unit_test(test_pages_of_matrices_are_kept),     cmocka_unit_test(test_what_lies_beside_them_is_not),
         cmocka_unit_test(test_they_are_given_back_as_a_whole), cmocka_unit_test(test_matrices_on_other_pages_are_told),
     };
