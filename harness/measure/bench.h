@@ -31,9 +31,10 @@ struct skipped_variant {
 /* Launches that were timed, those whose output was judged, and how (measure/timed.h). */
 struct timed_counts {
     uint64_t launches, judged, products, bands, rows;
-    uint64_t slow_reads; /* after which C took long to be read */
-    uint64_t due;        /* the launch behind which a row is judged whatever else is drawn */
-    bool owed;           /* the next segment of its headline timing is judged whatever else is drawn */
+    double errors, error_sq; /* of elements judged, and the sum of their squares (measure/timed_error.h) */
+    uint64_t slow_reads;     /* after which C took long to be read */
+    uint64_t due;            /* the launch behind which a row is judged whatever else is drawn */
+    bool owed;               /* the next segment of its headline timing is judged whatever else is drawn */
 };
 
 /* How often its threads were looked at when its inputs were new, and computed (verify/ahead.h). */
@@ -75,7 +76,9 @@ struct entrant {
     bool has_graph_work;
     struct device_work graph_work; /* one launch as a graph: the equal launch path; only where has_graph_work */
     double
-        error_allowed; /* RMS error of an output on N(0,1) inputs, relative to it; 0: not verified (measure/judge.h) */
+        error_allowed;  /* RMS error of an output on N(0,1) inputs, relative to it; 0: not verified (measure/judge.h) */
+    double error_bound; /* most of it that verification takes of a candidate; 0: not known, or a baseline */
+    double error_shown, error_shown_of; /* that RMS error in verification, 0: not known, and of how many elements */
     struct timed_counts timed;
     struct ahead_counts ahead;
 };

@@ -11,10 +11,10 @@
 #include "base/half.h"
 #include "device/cpu_math.h"
 #include "device/host_check.h"
-#include "device/host_check.h"
 #include "measure/judge.h"
 #include "measure/row_check.h"
 #include "measure/spoil.h"
+#include "measure/timed_error.h"
 #include "measure/timed_state.h"
 
 /* ---- the cell ---- */
@@ -310,6 +310,8 @@ static int look_at_spots(struct judgement *l, struct error *err)
     int code = judge_reading(l, t->read_ns, t->n_spots, err);
     if (code == 0)
         code = d->probes->spots(d, &l->product, t->spots, t->n_spots, err);
+    if (code == 0)
+        timed_error_add_spots(&l->entrant->timed, t->spots, t->found, t->n_spots);
     return code == 0 ? convict(l, judge_spots(t->spots, t->found, t->n_spots, l->allowed, l->why), err) : code;
 }
 
@@ -339,6 +341,7 @@ static int look_at_product(struct judgement *l, struct error *err)
     l->entrant->timed.products++;
     if (code != 0)
         return code;
+    timed_error_add(&l->entrant->timed, &difference, (double)l->product.problem.m);
     return convict(l, judge_product(&difference, l->product.problem.m, l->allowed, l->why), err);
 }
 
@@ -358,6 +361,7 @@ static int look_at_band(struct judgement *l, struct error *err)
     l->entrant->timed.bands++;
     if (code != 0)
         return code;
+    timed_error_add(&l->entrant->timed, &difference, (double)rows * (double)p->n);
     return convict(l, judge_band(&difference, (double)rows * (double)p->n, l->allowed, l->why), err);
 }
 
@@ -382,6 +386,8 @@ static int project(struct judgement *l, struct error *err)
     l->product.seed = random_next(&l->bench->timed->random);
     l->entrant->timed.products++;
     int code = d->probes->product(d, &l->product, &difference, err);
+    if (code == 0)
+        timed_error_add(&l->entrant->timed, &difference, (double)l->product.problem.m);
     return code != 0 ? code : convict(l, judge_product(&difference, l->product.problem.m, l->allowed, l->why), err);
 }
 
@@ -482,7 +488,9 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
     int code = look_at_spots(&l, err);
     if (code == 0)
         code = look_at_product(&l, err);
-    return code == 0 ? look_at_band(&l, err) : code;
+    if (code == 0)
+        code = look_at_band(&l, err);
+    return code == 0 ? convict(&l, timed_error_judge(entrant, l.why), err) : code;
 }
 
 double timed_spent(const struct bench *bench)

@@ -16,6 +16,7 @@
 #include "report/screen_device.h"
 #include "report/screen_estimates.h"
 #include "report/screen_energy.h"
+#include "report/screen_errors.h"
 #include "report/screen_invariance.h"
 #include "report/screen_races.h"
 #include "report/screen_rotation.h"
@@ -468,6 +469,7 @@ static void print_all(struct screen *screen)
     print_invariance(screen);
     screen_activity(screen);
     print_early(screen);
+    screen_errors(screen);
     screen_races(screen);
     print_coarse(screen);
     screen_rotation(screen);

@@ -19,9 +19,14 @@ static size_t band_count(const struct cudal2_problem *p)
     return p->m <= BANDS_MAX * BANDS_ROWS ? 1 : BANDS_MAX;
 }
 
+double bands_elements(const struct cudal2_problem *p)
+{
+    return (double)band_count(p) * (double)band_rows(p) * (double)p->n;
+}
+
 uint64_t bands_bytes(const struct cudal2_problem *p)
 {
-    return (uint64_t)band_count(p) * (uint64_t)band_rows(p) * (uint64_t)p->n * sizeof(double);
+    return (uint64_t)bands_elements(p) * sizeof(double);
 }
 
 static const void *row_of(const void *matrix, enum cudal2_dtype dtype, int64_t row, const struct matrix_extent *e)

@@ -18,6 +18,9 @@ struct bands {
     double *reference; /* device memory, n * rows * problem.n */
 };
 
+/* Elements of all bands. */
+double bands_elements(const struct cudal2_problem *p);
+
 /* Bytes that bands_make takes on the device. */
 uint64_t bands_bytes(const struct cudal2_problem *p);
 

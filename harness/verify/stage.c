@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "device/cpu_math.h"
+#include "measure/timed_error.h"
 #include "verify/exact.h"
 #include "verify/instructions.h"
 #include "verify/probe.h"
@@ -377,17 +378,22 @@ static double most_allowed(const struct stage *s, double wider)
     return margin * wider * s->yardstick.bound[1];
 }
 
+/* The RMS error that it has shown against fp64 sums, where these were taken; NaN: not measured. */
+static double shown(const struct deviation *d)
+{
+    return !d->measured || !isfinite(d->rms) ? NAN : isfinite(d->profile) ? d->profile : d->rms;
+}
+
 /* What timed launches are held against: what the contender has shown, or what float arithmetic costs, with the margin
  * of the bounds. */
 static double allow(const struct stage *s, size_t i)
 {
     const struct cudal2_problem *p = &s->bench->problem;
     const struct deviation *d = &s->deviations[i];
-    if (!d->measured || !isfinite(d->rms))
+    if (isnan(shown(d)))
         return 0;
-    double shown = isfinite(d->profile) ? d->profile : d->rms;
     double wider = p->dtype == CUDAL2_F32 ? FLOAT_WIDER : 1;
-    double allowed = wider * MODEL_RMS_MARGIN * fmax(shown, model_wide(p->dtype, (double)p->k));
+    double allowed = wider * MODEL_RMS_MARGIN * fmax(shown(d), model_wide(p->dtype, (double)p->k));
     return is_baseline(&s->bench->entrants[i]) ? allowed : fmin(allowed, most_allowed(s, wider));
 }
 
@@ -400,6 +406,9 @@ static void finish(struct stage *s)
         struct entrant *e = &bench->entrants[i];
         settle_variants(s, i);
         e->error_allowed = allow(s, i);
+        e->error_bound = is_baseline(e) ? 0 : s->yardstick.bound[1];
+        e->error_shown = fmax(shown(&s->deviations[i]), 0);
+        e->error_shown_of = timed_error_independent(&bench->problem, bands_elements(&bench->problem));
         bool old = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->record->verification, "cached"));
         if (e->alive && !e->record->invalid && !old)
             verified_remember(bench, e, &s->deviations[i]);

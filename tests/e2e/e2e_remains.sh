@@ -11,4 +11,11 @@ if ! "$bench" list --device cpu 2>/dev/null | grep -q openblas; then
 fi
 redteam=$(dirname "$0")/../redteam
 export REDTEAM_BASELINE=openblas
-"$redteam/run.sh" "$redteam/remains.table" && "$redteam/run.sh" "$redteam/remains-inside.table"
+out=$(mktemp -d "${TMPDIR:-/tmp}/cudal2-remains-XXXXXX") || exit 70
+trap 'rm -rf "$out"' EXIT
+"$redteam/run.sh" "$redteam/remains.table" "$out" && "$redteam/run.sh" "$redteam/remains-inside.table" || exit 1
+
+# Who multiplies with fewer bits once it has been verified is told so, and nobody else.
+told=$(grep -l '"error_changes":true' "$out"/*.journal.jsonl)
+[ "$told" = "$out/late-20-bits.journal.jsonl" ] || { echo "not ok - other arithmetic is told of: $told"; exit 1; }
+echo "ok - other arithmetic is told"

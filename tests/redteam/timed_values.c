@@ -63,6 +63,18 @@ static int late_16_bits(void *state, size_t set, char *why)
     return late_product(state, set, (struct product){16, 0, 0, 1, 1}, why);
 }
 
+/* One launch is within what is allowed, all of them together are not. */
+static int late_19_bits(void *state, size_t set, char *why)
+{
+    return late_product(state, set, (struct product){19, 0, 0, 1, 1}, why);
+}
+
+/* As few as verification's bounds allow. */
+static int late_20_bits(void *state, size_t set, char *why)
+{
+    return late_product(state, set, (struct product){20, 0, 0, 1, 1}, why);
+}
+
 static int late_k_95(void *state, size_t set, char *why)
 {
     const struct bad_state *s = state;
@@ -237,6 +249,8 @@ static const struct redteam_row rows[] = {
     {"late-bf16", .launch = late_bf16},
     {"late-f16", .launch = late_f16},
     {"late-16-bits", .launch = late_16_bits},
+    {"late-19-bits", .launch = late_19_bits},
+    {"late-20-bits", .launch = late_20_bits},
     {"late-k-95", .launch = late_k_95},
     {"late-k-less-one", .launch = late_k_less_one},
     {"late-every-other-k", .launch = late_every_other_k},

@@ -12,6 +12,7 @@
 #include "base/half.h"
 #include "device/host_check.h"
 #include "measure/judge.h"
+#include "measure/timed_error.h"
 #include "verify/model.h"
 
 #define MOST 40000
@@ -273,6 +274,69 @@ static void what_is_unknown_must_not_be_gross(void **state)
     expect_wrong();
 }
 
+/* ---- against verification ---- */
+
+/* What `launches` of them add up to: float sums, or sums that are rounded to fp16 after every so many products. */
+static struct timed_counts errors_of(uint64_t seed, unsigned launches, int step)
+{
+    struct timed_counts counts = {0};
+    struct probe_difference difference;
+    const struct cudal2_problem *p = &s.renewal.problem;
+    struct error err;
+    for (unsigned i = 0; i < launches; i++) {
+        renew(seed * 1000 + i);
+        multiply(p->m, p->k, step);
+        assert_int_equal(host_band(s.device, &s.product, 0, p->m, &difference, &err), 0);
+        timed_error_add(&counts, &difference, (double)p->m * (double)p->n);
+        assert_int_equal(host_product(s.device, &s.product, &difference, &err), 0);
+        timed_error_add(&counts, &difference, (double)p->m);
+    }
+    return counts;
+}
+
+/* Who showed what one launch of float sums shows. */
+static struct entrant verified(uint64_t seed)
+{
+    const struct cudal2_problem *p = &s.renewal.problem;
+    struct timed_counts shown = errors_of(seed, 1, 0);
+    return (struct entrant){.error_shown = sqrt(shown.error_sq / shown.errors),
+                            .error_shown_of = timed_error_independent(p, (double)p->m * (double)p->n)};
+}
+
+/* However few elements there are, the same arithmetic is not told from itself. */
+static void the_same_arithmetic_is_no_change(void **state)
+{
+    (void)state;
+    for (int dtype = CUDAL2_F16; dtype <= CUDAL2_F32; dtype++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            for (uint64_t seed = 0; seed < 30; seed++) {
+                struct cudal2_problem p = shapes[i];
+                p.dtype = (enum cudal2_dtype)dtype;
+                p.accumulate = CUDAL2_ACC_F32;
+                open_problem(p, CUDAL2_NN, wide(&p));
+                struct entrant e = verified(seed + 1);
+                e.timed = errors_of(seed + 100, 1 + (unsigned)seed % 5, 0);
+                assert_false(timed_error_changes(&e));
+            }
+}
+
+/* Sums in another format are, within what is allowed as well, and in both directions. */
+static void other_arithmetic_is_a_change(void **state)
+{
+    const struct cudal2_problem p = {.m = 24, .n = 20, .k = 150, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
+    (void)state;
+    open_problem(p, CUDAL2_NN, MODEL_RMS_MARGIN * model_honest(&p));
+    struct entrant e = verified(7);
+    assert_true(isnan(timed_error_ratio(&e))); /* nothing was judged yet */
+    assert_false(timed_error_changes(&e));
+    e.timed = errors_of(8, 4, 25);
+    expect_right();
+    assert_true(timed_error_ratio(&e) > 1.7 && timed_error_changes(&e));
+    e.error_shown = sqrt(e.timed.error_sq / e.timed.errors);
+    e.timed = errors_of(9, 4, 0);
+    assert_true(timed_error_ratio(&e) < 0.6 && timed_error_changes(&e));
+}
+
 /* ---- renewing ---- */
 
 /* fp32: a third of the indices of K each is N(0,1) times 1/2, 1 and 2. */
@@ -409,6 +473,8 @@ static void half_sums_need_their_margin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_arithmetic_is_no_change),
+        cmocka_unit_test(other_arithmetic_is_a_change),
         cmocka_unit_test(honest_rounding_passes),
         cmocka_unit_test(half_sums_pass_where_they_are_billed),
         cmocka_unit_test(less_than_the_work_is_found),

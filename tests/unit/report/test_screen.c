@@ -260,6 +260,26 @@ static void nothing_is_told_where_nobody_is_early(void **state)
     (void)state;
     char *text = screen_of(1, 1);
     assert_null(strstr(text, "Launched early"));
+    assert_null(strstr(text, "other arithmetic"));
+    free(text);
+}
+
+/* Who was timed with other arithmetic than it was verified with is told once, with all of its cells. */
+static void other_arithmetic_is_told(void **state)
+{
+    static const char *const timed[] = {"{\"timed\":{\"error\":1.96,\"error_changes\":true}}",
+                                        "{\"timed\":{\"error\":1.02}}",
+                                        "{\"timed\":{\"error\":0.5,\"error_changes\":true}}"};
+    (void)state;
+    struct journal *j = begin();
+    for (unsigned i = 0; i < 3; i++) {
+        struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
+        r->contenders[1].verification = cJSON_Parse(timed[i]);
+        put_cell(j, r);
+    }
+    char *text = screen_of_run(j);
+    line_of(text, "Timed with other arithmetic than verified (RMS error over that of verification):\n"
+                  "  cudal2-nn: 0.50 to 1.96 times, in 2 cells\n");
     free(text);
 }
 
@@ -371,6 +391,7 @@ int main(void)
                                        TEST(the_copys_lead_is_told_by_each_timing),
                                        TEST(one_is_singular),
                                        TEST(early_launches_are_told),
+                                       TEST(other_arithmetic_is_told),
                                        TEST(launches_kept_apart_are_no_row),
                                        TEST(nothing_is_told_where_nobody_is_early),
                                        TEST(an_empty_graph_is_told_from_idle),

@@ -1,0 +1,100 @@
+/* What all timed outputs of a contender add up to (measure/timed_error.c), in numbers alone; test_judge has sums. */
+#include <setjmp.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "measure/timed_error.h"
+
+/* So many elements with this RMS, of a contender that showed 1 and may have 3. */
+static struct entrant with(double rms, double elements, uint64_t launches)
+{
+    return (struct entrant){.error_bound = 3,
+                            .error_shown = 1,
+                            .error_shown_of = 1e4,
+                            .timed = {.judged = launches, .errors = elements, .error_sq = rms * rms * elements}};
+}
+
+static enum verdict judged(struct entrant e)
+{
+    char why[CUDAL2_WHY] = "";
+    enum verdict verdict = timed_error_judge(&e, why);
+    assert_int_equal(why[0] != 0, verdict != VERDICT_OK);
+    return verdict;
+}
+
+static void together_they_keep_to_the_bound(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(with(3.7, 1e6, 1000)), VERDICT_OK);
+    assert_int_equal(judged(with(3.8, 1e6, 1000)), VERDICT_WRONG_RESULT);
+    assert_int_equal(judged(with(3.8, TIMED_ERROR_WRONG_LEAST, TIMED_ERROR_WRONG_LAUNCHES)), VERDICT_WRONG_RESULT);
+}
+
+static void nothing_is_said_too_early(void **state)
+{
+    struct entrant e = with(9, 1e6, 1000);
+    (void)state;
+    assert_int_equal(judged(with(9, 999, 1000)), VERDICT_OK);
+    assert_int_equal(judged(with(9, 1e6, TIMED_ERROR_WRONG_LAUNCHES - 1)), VERDICT_OK);
+    assert_int_equal(judged(with(0, 0, 0)), VERDICT_OK);
+    e.error_shown_of = 99; /* a problem of too few inputs */
+    assert_int_equal(judged(e), VERDICT_OK);
+    assert_false(timed_error_changes(&e));
+    e = with(9, 1e6, 1000);
+    e.error_bound = 0; /* a baseline */
+    assert_int_equal(judged(e), VERDICT_OK);
+    e.error_shown = 0; /* not verified */
+    assert_true(isnan(timed_error_ratio(&e)));
+    assert_false(timed_error_changes(&e));
+}
+
+static void a_change_is_told_either_way(void **state)
+{
+    const struct {
+        double rms, elements;
+        bool told;
+    } rows[] = {{1, 1e6, false},   {1.45, 1e6, false}, {1.55, 1e6, true}, {0.7, 1e6, false},
+                {0.64, 1e6, true}, {1.9, 100, false},  {2, 100, true},    {1000, 99, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct entrant e = with(rows[i].rms, rows[i].elements, 20);
+        assert_int_equal(timed_error_changes(&e), rows[i].told);
+        assert_true(fabs(timed_error_ratio(&e) - rows[i].rms) < 1e-9 * rows[i].rms);
+    }
+}
+
+static void spots_add_up(void **state)
+{
+    const struct probe_spot spots[] = {{.expected = 2, .scale = 4}, {.expected = -1, .scale = 0.5}};
+    const double found[] = {6, -2};
+    struct timed_counts counts = {0};
+    const struct probe_difference more = {.sum_sq_scaled = 10};
+    (void)state;
+    timed_error_add_spots(&counts, spots, found, 2);
+    timed_error_add(&counts, &more, 7);
+    assert_true(fabs(counts.errors - 9) < 1e-12 && fabs(counts.error_sq - (1 + 4 + 10)) < 1e-12);
+}
+
+static void short_rows_have_few_errors_of_their_own(void **state)
+{
+    const struct cudal2_problem few = {.m = 300, .n = 1, .k = 1}, many = {.m = 50, .n = 60, .k = 200};
+    (void)state;
+    assert_true(timed_error_independent(&few, 300) < 2);
+    assert_true(timed_error_independent(&many, 3000) > 2999);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(together_they_keep_to_the_bound),
+        cmocka_unit_test(nothing_is_said_too_early),
+        cmocka_unit_test(a_change_is_told_either_way),
+        cmocka_unit_test(spots_add_up),
+        cmocka_unit_test(short_rows_have_few_errors_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
