@@ -70,6 +70,14 @@ def scale_rest():
     return textwrap.wrap(text % numbers, 110)
 
 
+def converged_cells(run):
+    """How many cells have what was wanted, and how many of them the narrowest width that can be wanted."""
+    width = 0.02 if "server" in run else 0.005
+    cells = [c for c in cells_of(run) if c["converged"]]
+    narrow = sum(c["worst_half_width"] <= width for c in cells)
+    return "%s%d at %g%%" % ("" if narrow == len(cells) else "%d, " % len(cells), narrow, 100 * width)
+
+
 def runs():
     rows = []
     for run in GRIDS + (ROW,):
@@ -80,8 +88,7 @@ def runs():
         spent = re.findall(r"where the time went: ([\d.]+) s", text) or re.findall(r"exit \d+ after (\d+) s", text)
         gpus = {result["env"][c["env"]]["device"]["uuid"] for c in cells}
         rows.append((title(run), "`%s`" % named(run), result["run"]["build"]["commit"][:7], len(cells),
-                     "%d at %s" % (sum(c["converged"] for c in cells), "2%" if "server" in run else "0.5%"),
-                     "%.0f s" % sum(map(float, spent)), "%d %s" % (len(gpus), result["env"][0]["device"]["name"].split()[1])))
+                     converged_cells(run), "%.0f s" % sum(map(float, spent)), "%d %s" % (len(gpus), result["env"][0]["device"]["name"].split()[1])))
     return table(("accumulate, mode", "run", "commit", "shapes measured", "converged", "time", "GPUs"), rows)
 
 
