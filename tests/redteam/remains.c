@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,6 +70,49 @@ static int reads_files(void *state, size_t set, char *why)
     if (!redteam_unwatched() || can_read("/etc/passwd"))
         return honest_launch(state, set, why);
     snprintf(why, CUDAL2_WHY, "the files could not be read");
+    return CUDAL2_LIBRARY_ERROR;
+}
+
+/* ---- threads that run when their process goes on, ahead of the launching one ---- */
+
+#define WAKERS 4
+#define WAKES_BY 24 /* launches after which one of them has run ahead of one at least */
+
+static atomic_uint woken;
+
+/* A wait that a stop of the process ends. What it computes then is warm for the launch. */
+static void *multiply_when_woken(void *nothing)
+{
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    static volatile float sink;
+    struct epoll_event event;
+    for (;;) {
+        if (epoll_wait(epoll, &event, 1, -1) >= 0 || errno != EINTR)
+            continue;
+        float sum = 0;
+        for (int i = 0; i < 1000; i++)
+            sum += (float)i * sink;
+        sink = sum;
+        atomic_fetch_add(&woken, 1);
+    }
+    return nothing;
+}
+
+static int warms_setup(const struct cudal2_setup *setup, void **state, char *why)
+{
+    static int made;
+    pthread_t thread;
+    for (; made < WAKERS && pthread_create(&thread, NULL, multiply_when_woken, NULL) == 0; made++)
+        pthread_detach(thread);
+    return honest_setup(setup, state, why);
+}
+
+static int warms_by_threads(void *state, size_t set, char *why)
+{
+    static unsigned launches;
+    if (++launches < WAKES_BY || atomic_load(&woken) > 0)
+        return honest_launch(state, set, why);
+    snprintf(why, CUDAL2_WHY, "no thread ran when the process went on");
     return CUDAL2_LIBRARY_ERROR;
 }
 
@@ -196,11 +241,9 @@ static int forges_once(void *state, size_t set, char *why)
 }
 
 static const struct redteam_row rows[] = {
-    {"one-thread", .launch = one_thread},
-    {"signals-from-thread", .launch = signals_from_thread},
-    {"reads-files", .launch = reads_files},
-    {"forges-record", .launch = forges_record},
-    {"forges-slow-rival", .launch = forges_slow_rival},
+    {"one-thread", .launch = one_thread},       {"signals-from-thread", .launch = signals_from_thread},
+    {"reads-files", .launch = reads_files},     {"warms-by-threads", .launch = warms_by_threads, .setup = warms_setup},
+    {"forges-record", .launch = forges_record}, {"forges-slow-rival", .launch = forges_slow_rival},
     {"forges-once", .launch = forges_once},
 };
 REDTEAM_PLUGIN(rows)
