@@ -12,6 +12,7 @@
 #define KERNEL_SHARE 6
 #define ALIKE_SHARE 2
 #define TREES_BLOCK 64
+#define STREAMS_FROM 0.7 /* of the L2: bytes of a problem, from which on an operand may leave it first */
 
 struct guess {
     double seconds;
@@ -71,9 +72,17 @@ static bool takes_problem(const struct prune_request *r, const struct configurat
            plan.workspace_bytes <= r->workspace_bytes;
 }
 
+/* An operand that leaves the L2 first is read from DRAM by each launch where others have filled the L2, as in a final,
+ * and from the L2 in a race, where it lies alone: a race takes such a kernel for the faster one. */
+static bool streams_in_vain(const struct prune_request *r, const struct configuration *c)
+{
+    const double m = (double)r->m, n = (double)r->n, k = (double)r->k;
+    return c->tile.streams > 0 && 2.0 * (m * n + n * k + m * k) < STREAMS_FROM * r->machine.l2_bytes;
+}
+
 bool prune_takes(const struct prune_request *request, const struct configuration *c)
 {
-    return !c->rejected && takes_problem(request, c);
+    return !c->rejected && !streams_in_vain(request, c) && takes_problem(request, c);
 }
 
 /* The guesses of one problem, fastest first, and which of them are taken. */
@@ -110,7 +119,7 @@ static void guess_all(struct choice *choice)
     for (size_t i = 0; i < r->space->n_configurations; i++) {
         const struct configuration *c = &r->space->configurations[i];
         double seconds = model_seconds(&r->machine, &problem, r->conditions.layout, &c->tile);
-        if (!c->rejected && isfinite(seconds))
+        if (!c->rejected && !streams_in_vain(r, c) && isfinite(seconds))
             choice->guesses[choice->n++] = (struct guess){seconds, i};
     }
     qsort(choice->guesses, choice->n, sizeof *choice->guesses, by_seconds);

@@ -44,7 +44,8 @@ struct prune_list {
  * how many, at most `most`. */
 size_t prune_merge(struct prune_list *first, struct prune_list *model, size_t most, size_t *taken);
 
-/* Whether the configuration takes the request's problem and is not rejected. */
+/* Whether the configuration takes the request's problem, is not rejected, and lets no operand leave the L2 first where
+ * the problem fits there. */
 bool prune_takes(const struct prune_request *request, const struct configuration *c);
 
 #endif

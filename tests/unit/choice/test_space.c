@@ -341,6 +341,48 @@ static void ragged_sizes_have_a_kernel(void **state)
     module_set_close(set);
 }
 
+static size_t count_streams(const struct space *s, const int64_t mnk[3])
+{
+    size_t out[PRUNE_MAX], found = 0;
+    for (size_t n = prune(s, CUDAL2_TN, mnk, 64 << 20, out); n-- > 0;)
+        found += s->configurations[out[n]].tile.streams > 0;
+    return found;
+}
+
+static bool takes(const struct space *s, const int64_t mnk[3], const char *key)
+{
+    const struct prune_request request = {.space = s,
+                                          .machine = figures_machine(&h200.info),
+                                          .conditions = h200_conditions(CUDAL2_ACC_F32, CUDAL2_TN),
+                                          .m = mnk[0],
+                                          .n = mnk[1],
+                                          .k = mnk[2]};
+    struct configuration c;
+    assert_true(space_read_key(s, key, &c));
+    return prune_takes(&request, &c);
+}
+
+/* In an L2 of 63 MB: 101 MB of weights may leave it first, 34 and 7 may not, whoever proposes the kernel. */
+static void what_fits_the_l2_stays_there(void **state)
+{
+    const char *streams = "persistent:BM=64,BN=64,STAGES=8,CONSUMERS=1,STREAM=2,FETCH=128";
+    const char *stays = "persistent:BM=64,BN=64,STAGES=8,CONSUMERS=1,STREAM=0,FETCH=128";
+    const int64_t small[] = {56, 5000, 640}, middling[] = {64, 4096, 4096}, large[] = {64, 12288, 4096};
+    const struct space_conditions conditions = h200_conditions(CUDAL2_ACC_F32, CUDAL2_TN);
+    struct module_set *set = open_cudal2();
+    struct space s;
+    (void)state;
+    open_space(set, &conditions, &s);
+    assert_int_equal(count_streams(&s, small), 0);
+    assert_int_equal(count_streams(&s, middling), 0);
+    assert_true(count_streams(&s, large) > 0);
+    assert_false(takes(&s, middling, streams));
+    assert_true(takes(&s, middling, stays));
+    assert_true(takes(&s, large, streams));
+    space_free(&s);
+    module_set_close(set);
+}
+
 static int make_toy(void **state)
 {
     if (scratch_make(state))
@@ -395,6 +437,7 @@ int main(void)
         cmocka_unit_test(the_committed_space_knows_tails),
         cmocka_unit_test(a_kernel_far_behind_has_no_share),
         cmocka_unit_test(ragged_sizes_have_a_kernel),
+        cmocka_unit_test(what_fits_the_l2_stays_there),
     };
     return cmocka_run_group_tests(tests, make_toy, scratch_remove);
 }
