@@ -8,12 +8,16 @@
 #ifndef CUDAL2_SHORT_CUH
 #define CUDAL2_SHORT_CUH
 
-/* Bytes of the eight elements `ahead` of an operand's block that the matrix has, which ends `left` elements behind the
- * block's first. */
-DEVICE u32 short_bytes(long long left, int ahead)
+/* Of `elements` of an operand's block those that the matrix has, which ends `left` elements behind the block's first. */
+DEVICE int short_there(long long left, int elements)
 {
-    const long long there = left - ahead;
-    return there >= 8 ? 16 : there > 0 ? (u32)there * 2 : 0;
+    return left < elements ? (int)left : elements;
+}
+
+/* Bytes to copy of the eight elements from `ahead` on, where `there` of the block are there. */
+DEVICE u32 short_bytes(int there, int ahead)
+{
+    return there - ahead >= 8 ? 16 : there > ahead ? (u32)(there - ahead) * 2 : 0;
 }
 
 /* Four successive elements from element `at` of a block on, as two pairs, out of the three words from word at / 2 on.
@@ -32,14 +36,23 @@ DEVICE void short_four(u32 *out, const u32 *words, int at, int there)
  * columns that are multiples of eight. In shared memory the row begins so many elements late. */
 DEVICE int short_shift(int row, int n)
 {
-    return row % 8 * (n % 8) % 8;
+    return (int)((u32)row % 8 * ((u32)n % 8) % 8);
 }
 
-/* The first column of eight that lie at an address of 16 in C; the first eight may begin ahead of the row, and the last
- * end behind it. */
-DEVICE int short_begin(int part, int shift)
+/* The first column of the eight that the `place`-th lane stores at once, to an address of 16 in C. They may end behind the
+ * tile's columns: then nobody stores them at once. */
+DEVICE int short_begin(int place, int shift)
 {
-    return part * 8 - shift;
+    return (place + (shift > 0)) * 8 - shift;
+}
+
+/* What lies ahead of the first whole eight of a row's `columns` and behind the last: the column that the `place`-th of 16
+ * lanes stores alone; -1: none. Eight lanes store to one sector. */
+DEVICE int short_end(int place, int shift, int columns)
+{
+    const int last = (int)((u32)(columns + shift) / 8), column = (place < 8 ? 0 : last * 8) - shift + (place & 7);
+    const bool there = place < 8 ? shift > 0 : last > 0 || shift == 0;
+    return there && column >= 0 && column < columns ? column : -1;
 }
 
 #endif

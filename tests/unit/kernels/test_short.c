@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +29,9 @@ static void copy_rows(uint16_t *to, const uint16_t *matrix, const int rows[2], i
 {
     long long total = (long long)rows[1] * k, begin = (long long)rows[0] * k;
     assert_int_equal(begin % 8, 0);
+    int there = short_there(total - begin, LINES * k);
     for (int u = 0; u < LINES * k; u += 8) {
-        u32 bytes = short_bytes(total - begin, u);
+        u32 bytes = short_bytes(there, u);
         assert_true(bytes <= 16 && bytes % 2 == 0 && (!bytes || begin + u + bytes / 2 <= total));
         for (u32 e = 0; e < 8; e++)
             to[u + (int)e] = e < bytes / 2 ? matrix[begin + u + (int)e] : 0;
@@ -109,20 +111,28 @@ static void a_block_ends_with_the_matrix(void **state)
     assert_int_equal(short_bytes(23, 16), 14);
     assert_int_equal(short_bytes(16, 16), 0);
     assert_int_equal(short_bytes(8, 16), 0);
-    assert_int_equal(short_bytes(1LL << 40, 1 << 20), 16);
+    assert_int_equal(short_there(1LL << 40, 1 << 10), 1 << 10);
+    assert_int_equal(short_there(23, 1 << 10), 23);
 }
 
-/* store_tile() of one row: how often each element of it is stored. */
+/* store_wholes() and store_ends() of one row: how often each element of it is stored. Eight lanes' ends lie together.
+ */
 static void store_row(int row, int n, int columns, int stored[MOST_COLUMNS])
 {
-    int shift = short_shift(row, n), place = row * n; /* modulo eight, as the tile begins at a multiple of eight */
-    for (int part = 0; part < MOST_COLUMNS / 8 + 1; part++) {
-        int begin = short_begin(part, shift), whole = begin >= 0 && begin + 8 <= columns;
-        assert_true(!whole || (place + begin) % 8 == 0);
-        assert_true(part * 8 + 8 <= MOST_COLUMNS + 8); /* in the row's line of shared memory */
-        for (int i = 0; i < 8; i++)
-            if (begin + i >= 0 && begin + i < columns)
-                stored[begin + i]++;
+    int shift = short_shift(row, n), at = row * n; /* modulo eight, as the tile begins at a multiple of eight */
+    for (int place = 0; place < MOST_COLUMNS / 8; place++) {
+        int begin = short_begin(place, shift);
+        assert_true((at + begin) % 8 == 0 && begin >= 0);
+        assert_true(begin + shift + 8 <= MOST_COLUMNS + 8); /* in the row's line of shared memory */
+        for (int i = 0; i < 8 && begin + 8 <= columns; i++)
+            stored[begin + i]++;
+    }
+    for (int place = 0; place < 16; place++) {
+        int column = short_end(place, shift, columns), sector = (at + (place < 8 ? 0 : columns)) / 8;
+        assert_true(column < columns && column >= -1);
+        assert_true(column < 0 || (at + column) / 8 == sector || columns + shift < 8);
+        if (column >= 0)
+            stored[column]++;
     }
 }
 
