@@ -112,6 +112,12 @@ static double fastest_fitting(const struct choice *choice)
     return INFINITY;
 }
 
+static bool is_asked(const struct prune_request *r, const struct configuration *c)
+{
+    bool wide = c->tile.a_readers * c->tile.b_readers >= PRUNE_WIDE;
+    return !c->rejected && (wide || !r->wide) && !streams_in_vain(r, c);
+}
+
 static void guess_all(struct choice *choice)
 {
     const struct prune_request *r = choice->request;
@@ -119,7 +125,7 @@ static void guess_all(struct choice *choice)
     for (size_t i = 0; i < r->space->n_configurations; i++) {
         const struct configuration *c = &r->space->configurations[i];
         double seconds = model_seconds(&r->machine, &problem, r->conditions.layout, &c->tile);
-        if (!c->rejected && !streams_in_vain(r, c) && isfinite(seconds))
+        if (is_asked(r, c) && isfinite(seconds))
             choice->guesses[choice->n++] = (struct guess){seconds, i};
     }
     qsort(choice->guesses, choice->n, sizeof *choice->guesses, by_seconds);
@@ -213,12 +219,19 @@ static bool take_next(struct prune_list *from, size_t *taken, size_t n)
     return true;
 }
 
-size_t prune_merge(struct prune_list *first, struct prune_list *model, size_t most, size_t *taken)
+/* Whose turn the place is. */
+static struct prune_list *list_of(struct prune_lists *lists, size_t place)
+{
+    if (place % PRUNE_MODEL_EVERY == PRUNE_MODEL_EVERY - 1)
+        return &lists->model;
+    return place % PRUNE_WIDE_EVERY == PRUNE_WIDE_EVERY - 2 ? &lists->wide : &lists->first;
+}
+
+size_t prune_merge(struct prune_lists *lists, size_t most, size_t *taken)
 {
     size_t n = 0;
-    for (bool more = true; more && n < most; n += more) {
-        bool of_model = n % PRUNE_MODEL_EVERY == PRUNE_MODEL_EVERY - 1;
-        more = (of_model && take_next(model, taken, n)) || take_next(first, taken, n) || take_next(model, taken, n);
-    }
+    for (bool more = true; more && n < most; n += more)
+        more = take_next(list_of(lists, n), taken, n) || take_next(&lists->first, taken, n) ||
+               take_next(&lists->model, taken, n);
     return n;
 }

@@ -12,6 +12,7 @@
 #define PRUNE_WITHIN 1.6       /* of the fastest prediction; nothing slower is measured */
 #define PRUNE_SHARE_WITHIN 1.4 /* of it: a kernel keeps places only where it may win */
 #define PRUNE_MAX 96
+#define PRUNE_WIDE 4
 #define PRUNE_ASKED 2.0 /* of the model's fastest; trees are asked about nothing slower */
 
 struct prune_request {
@@ -23,6 +24,7 @@ struct prune_request {
     size_t breadth;            /* how many at most, up to PRUNE_MAX */
     const struct trees *trees; /* of FEATURES_COUNT features; NULL: the model alone */
     bool idle, alone;          /* as in features.h; asked with trees only */
+    bool wide;                 /* clusters of PRUNE_WIDE CTAs and more that read operands together, and no others */
 };
 
 /* Indices into the space's configurations, the fastest prediction first. Each kernel whose best is within
@@ -36,13 +38,18 @@ struct prune_list {
     size_t items[PRUNE_MAX], n, at;
 };
 
-/* Every so manieth place is for what the model expects without trees: where these know nothing, they know it wrongly.
- */
+/* Every so manieth place is for what the model expects without trees, and for wide clusters: where trees know nothing,
+ * they know it wrongly. */
 #define PRUNE_MODEL_EVERY 8
+#define PRUNE_WIDE_EVERY 4
 
-/* The choice by trees and the model's own in one, each place from its own list as long as that has any, no index twice;
- * how many, at most `most`. */
-size_t prune_merge(struct prune_list *first, struct prune_list *model, size_t most, size_t *taken);
+struct prune_lists {
+    struct prune_list first, model, wide;
+};
+
+/* The choice by trees, the model's own and that of wide clusters in one, each place from its own list as long as that
+ * has any, no index twice; how many, at most `most`. */
+size_t prune_merge(struct prune_lists *lists, size_t most, size_t *taken);
 
 /* Whether the configuration takes the request's problem, is not rejected, and lets no operand leave the L2 first where
  * the problem fits there. */

@@ -189,13 +189,15 @@ static size_t chosen_by(const struct prune_request *request, size_t most, size_t
 
 static size_t choose_indices(const struct prune_request *request, size_t most, size_t *taken)
 {
-    struct prune_list first = {.n = 0}, model = {.n = 0};
-    struct prune_request without = *request;
+    struct prune_lists lists = {.first.n = 0};
+    struct prune_request without = *request, wide = *request;
     without.trees = NULL;
+    wide.wide = true;
     if (request->trees)
-        model.n = chosen_by(&without, most, model.items);
-    first.n = chosen_by(request, most, first.items);
-    return prune_merge(&first, &model, most, taken);
+        lists.model.n = chosen_by(&without, most, lists.model.items);
+    lists.first.n = chosen_by(request, most, lists.first.items);
+    lists.wide.n = chosen_by(&wide, most / PRUNE_WIDE_EVERY, lists.wide.items);
+    return prune_merge(&lists, most, taken);
 }
 
 static struct prune_request request_of(const struct ranker *r, const struct ranked_space *s, const struct rank_query *q)

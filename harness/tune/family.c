@@ -184,13 +184,17 @@ static struct prune_request prune_request_of(const struct family *f, enum cudal2
 /* As rank.c chooses, only that what is alike stays together: there is room for more of them. */
 static size_t expected(const struct prune_request *request, size_t *chosen)
 {
-    struct prune_list first = {.n = 0}, model = {.n = 0};
-    struct prune_request without = *request;
+    struct prune_lists lists = {.first.n = 0};
+    struct prune_request without = *request, wide = *request;
     without.trees = NULL;
+    wide.wide = true;
     if (request->trees)
-        model.n = prune_choose(&without, model.items);
-    first.n = prune_choose(request, first.items);
-    return prune_merge(&first, &model, PRUNE_MAX, chosen);
+        lists.model.n = prune_choose(&without, lists.model.items);
+    lists.first.n = prune_choose(request, lists.first.items);
+    lists.wide.n = prune_choose(&wide, lists.wide.items);
+    if (lists.wide.n > request->breadth / PRUNE_WIDE_EVERY)
+        lists.wide.n = request->breadth / PRUNE_WIDE_EVERY;
+    return prune_merge(&lists, PRUNE_MAX, chosen);
 }
 
 /* Adds the key of a configuration; returns how many there are then. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "choice/portfolio.h"
+#include "choice/prune.h"
 #include "ranked_fixture.h"
 #include "scratch_fixture.h"
 
@@ -106,6 +107,38 @@ static void a_ragged_wave_is_dealt_out(void **state)
     for (size_t i = 0; i < n; i++)
         dealt |= strstr(out[i].key, "STREAM_K=") != NULL && strstr(out[i].key, "STREAM_K=0") == NULL;
     assert_true(dealt);
+}
+
+static int figure(const char *key, const char *name)
+{
+    const char *at = strstr(key, name);
+    return at ? atoi(at + strlen(name)) : 1;
+}
+
+/* Few data are of clusters of four and eight, so trees seldom propose them; a quarter of the places is for them. */
+static void wide_clusters_have_their_places(void **state)
+{
+    static const int64_t sizes[][3] = {{11000, 56, 80}, {5160, 1496, 456}, {6960, 168, 1888}};
+    struct cudal2_variant out[BREADTH];
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = choose(sizes[i][0], sizes[i][1], sizes[i][2], out), wide = 0;
+        for (size_t a = 0; a < n; a++)
+            wide += figure(out[a].key, "CLUSTER_M=") * figure(out[a].key, "CLUSTER_N=") >= PRUNE_WIDE;
+        assert_in_range(wide, BREADTH / PRUNE_WIDE_EVERY, BREADTH - 1);
+    }
+}
+
+static void each_list_has_its_places(void **state)
+{
+    struct prune_lists lists = {.first = {.items = {0, 1, 2, 3, 4, 5, 6, 7}, .n = 8},
+                                .model = {.items = {1, 9}, .n = 2},
+                                .wide = {.items = {20, 2}, .n = 2}};
+    static const size_t wanted[] = {0, 1, 20, 2, 3, 4, 5, 9, 6, 7};
+    size_t taken[BREADTH];
+    (void)state;
+    assert_int_equal(prune_merge(&lists, BREADTH, taken), sizeof wanted / sizeof *wanted);
+    assert_memory_equal(taken, wanted, sizeof wanted);
 }
 
 static void what_takes_nothing_has_none(void **state)
@@ -271,6 +304,8 @@ int main(void)
         cmocka_unit_test(another_problem_has_its_own_choice),
         cmocka_unit_test(odd_sizes_are_asked_about),
         cmocka_unit_test(a_ragged_wave_is_dealt_out),
+        cmocka_unit_test(wide_clusters_have_their_places),
+        cmocka_unit_test(each_list_has_its_places),
         cmocka_unit_test(what_takes_nothing_has_none),
         cmocka_unit_test(a_key_takes_a_problem_or_not),
         cmocka_unit_test(trees_have_a_say_and_the_model_too),
