@@ -133,8 +133,8 @@ run_referee() { # TYPE [DIR]; TYPE: f16, bf16, or f16-f16 for fp16 sums
 }
 
 # The shapes are those of the plugin's index, all else is the grid's. PUBLISHED_SETUP: seconds of a setup,
-# with its first calls, in which a kernel may tune itself: it is a hang beyond (60). PUBLISHED_*: for trying
-# this step.
+# with its first calls, in which a kernel may tune itself: it is a hang beyond (60). PUBLISHED_FURTHER: more
+# baselines, by commas. Other PUBLISHED_*: for trying this step.
 # The shapes of an index that no earlier part has, as a config; 1 where there is none.
 published_config() { # INDEX EARLIER-CONFIG...
     python3 - "${PUBLISHED_CONFIG:-configs/grid.json}" "$@" <<'END'
@@ -166,7 +166,7 @@ run_published() { # DIR ACC MODE
         [ -f "$base.journal.jsonl" ] && resume=--resume
         timeout --preserve-status -s TERM $((limit > SECONDS - begin ? limit - SECONDS + begin : 1)) "$bench" run --config "$base.config.json" --mode "$3" \
             --accumulate "$2" --timing "${PUBLISHED_TIMING:-device,device-row}" --time-anyway \
-            --baselines "${PUBLISHED_BASELINES:-torch.matmul,cublas,cublaslt-heuristic,cublaslt-autotuning}" -k "$(realpath "$1/$name.so")" \
+            --baselines "${PUBLISHED_BASELINES:-torch.matmul,cublas,cublaslt-heuristic,cublaslt-autotuning}${PUBLISHED_FURTHER:+,$PUBLISHED_FURTHER}" -k "$(realpath "$1/$name.so")" \
             --device "$device" --output "$base.json" $resume
         code=$?
         [ $code -eq 0 ] || rc=$code

@@ -23,9 +23,12 @@ TOP = Path(__file__).resolve().parent.parent.parent
 MODES = ["offline", "server"]
 TIMINGS = ["device", "device-row", "event", "wall"]
 FEW = 10  # means of fewer kernels have no interval
-# The references that a set's tables have, with the names that they have here.
+# The references that a set's tables have, with the names that they have here; and two of which nothing is
+# claimed.
 REFERENCES = {"torch.matmul": "torch.matmul", "cuBLAS-max": "cublas-max", "cuBLASLt-heuristic-max": "cublaslt-heuristic-max",
-              "cuBLASLt-auto-tuning-max": "cublaslt-autotuning-max"}
+              "cuBLASLt-auto-tuning-max": "cublaslt-autotuning-max", "exhaustive": "cublaslt-exhaustive-max",
+              "auto-tuning, fp32 sums": "cublaslt-autotuning-32f-max"}
+FURTHER = ("cublaslt-exhaustive-max", "cublaslt-autotuning-32f-max")
 CLASSES = [("under 5 us", 5e3), ("5 to 10 us", 1e4), ("10 to 30 us", 3e4), ("30 to 100 us", 1e5), ("0.1 to 1 ms", 1e6),
            ("over 1 ms", math.inf)]  # of AutoTuning's time
 COUNTS = {"launches": "launches more than one kernel", "allocations": "allocates or frees memory", "synchronisations": "synchronises",
@@ -134,8 +137,7 @@ def gain_by_medians(cell, own, reference, timing):
 
 def time_of_autotuning(cell):
     """Its device time in ns, the faster layout; None where it has none."""
-    times = [median(c, "device") for n, c in cell["contenders"].items() if n.startswith("cublaslt-autotuning") and c["status"] == "ok"]
-    return min((t for t in times if t), default=None)
+    return reference_time(cell, "cublaslt-autotuning-max", "device")
 
 
 def is_lost(cell):
@@ -152,10 +154,11 @@ def kernel_of(cell, name, gains):
     attributes = [c["attributes"] for c in own if "each_call" in c.get("attributes", {})]
     kernel = {"verdict": verdict, "reason": reason, "attributes": attributes[0] if attributes else {}, "gains": gains, "flagged": {},
               "time": time_of_autotuning(cell), "references": {(r, t): reference_time(cell, r, t) for r in REFERENCES.values() for t in TIMINGS}}
-    if verdict != "ok":
-        kernel["gains"] = {}
-        pairs = ((r, t) for r in REFERENCES.values() for t in TIMINGS)
-        kernel["flagged"] = {p: g for p in pairs if (g := gain_by_medians(cell, own, *p)) is not None}
+    by_medians = {(r, t): g for r in REFERENCES.values() for t in TIMINGS if (g := gain_by_medians(cell, own, r, t)) is not None}
+    if verdict == "ok":  # what took part as a candidate beside it has no pair
+        kernel["gains"] = {p: (g, math.nan, math.nan) for p, g in by_medians.items()} | gains
+    else:
+        kernel["gains"], kernel["flagged"] = {}, by_medians
     return kernel
 
 
@@ -374,13 +377,15 @@ class Receipts:
 
     def rows(self):
         """Of the TSV: one for each kernel and mode."""
-        pairs = [(theirs, ours, t) for theirs, ours in REFERENCES.items() for t in self.timings]
-        yield ["mode", "m", "n", "k", "verdict", "reason", *(f"claimed {r}" for r in REFERENCES),
+        pairs = [(theirs, ours, t) for theirs, ours in REFERENCES.items() for t in self.timings
+                 if ours not in FURTHER or any((ours, t) in k["gains"] for k in self.kernels.values())]
+        claimed = [theirs for theirs, ours in REFERENCES.items() if ours not in FURTHER]
+        yield ["mode", "m", "n", "k", "verdict", "reason", *(f"claimed {r}" for r in claimed),
                *(f"{t} {theirs}{end}" for theirs, _, t in pairs for end in ("", " low", " high"))]
         for (mode, shape), k in sorted(self.kernels.items()):
             claims = self.claims[mode].get(shape, {})
             gains = [k["gains"].get((ours, t), (math.nan,) * 3) for _, ours, t in pairs]
-            yield [mode, *shape, k["verdict"], k["reason"], *(number(claims.get(r, math.nan)) for r in REFERENCES),
+            yield [mode, *shape, k["verdict"], k["reason"], *(number(claims.get(r, math.nan)) for r in claimed),
                    *(number(x) for g in gains for x in g)]
 
 

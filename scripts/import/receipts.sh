@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] [-s SECONDS] CHECKOUT [SET [OPTION...]]: the
+# receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] [-s SECONDS] [-r BASELINES] CHECKOUT [SET [OPTION...]]: the
 # receipts of a published set by one command: builds the kernels (import.py, with the OPTIONs, such as --limit
 # 200), runs them in both modes against NVIDIA's baselines (scripts/gpu-run.sh published), those that need
 # padding once more without it, and makes the page OUT/receipts.md with OUT/receipts.tsv (receipts.py).
 # CHECKOUT is one of the authors' repository, SET a directory of its kernels/ (h100_F32F16F16F32). Where it is
 # ended, or there is no GPU, the same command goes on; what it has so far is on the page. -s: how long a
-# kernel's setup, with the first calls in which it may tune itself, may take before it is `hang` (60). Called
-# by hand, from anywhere.
+# kernel's setup, with the first calls in which it may tune itself, may take before it is `hang` (60). -r:
+# further references, by commas: cublaslt-exhaustive (3 to 5 s more a shape and mode), for a set with fp16 sums
+# cublaslt-autotuning-32f. Called by hand, from anywhere.
 set -u
-usage='usage: receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] [-s SECONDS] CHECKOUT [SET [OPTION...]]'
+usage='usage: receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] [-s SECONDS] [-r BASELINES] CHECKOUT [SET [OPTION...]]'
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 70
 out=receipts build=$top/build device=cuda:all seconds=86400
-while getopts o:b:d:t:s: flag; do
+while getopts o:b:d:t:s:r: flag; do
     case $flag in
     o) out=$OPTARG ;;
     b) build=$OPTARG ;;
     d) device=$OPTARG ;;
     t) seconds=$OPTARG ;;
     s) export PUBLISHED_SETUP=$OPTARG ;;
+    r) export PUBLISHED_FURTHER=$OPTARG ;;
     *) echo "$usage" >&2; exit 64 ;;
     esac
 done

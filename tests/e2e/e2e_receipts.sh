@@ -118,6 +118,21 @@ receipts padded.json whole.json
 expect_code 0 "with a run for the padded shapes"
 expect_text out '^\| offline \| cuBLASLt-auto-tuning-max \| device .* \| \+40.0% \| \+150.0% \(1\) \|$' "they are told without the copies too"
 expect_text out '^\| judged, offline \| 3 of 4 \|  \|$' "and are no kernels of their own"
+# Exhaustive took part as a candidate: no pair, so by medians. fp32 sums are another family than AutoTuning.
+python3 - <<'END'
+import json
+tree = json.load(open("r.json"))
+for cell in tree["cells"]:
+    for name, ns in (("cublaslt-exhaustive-tn", 1500), ("cublaslt-autotuning-32f-tn", 500)):
+        cell["contenders"][name] = {"status": "ok", "role": "candidate", "timings": {"device": {"n": 8, "median_ns": ns}}}
+json.dump(tree, open("further.json", "w"))
+END
+receipts further.json --tsv further.tsv
+expect_text out '^\| offline \| exhaustive \| device \| 2 \| - \| - \| \+50.0% \| 2 of 2 \| - \| \+50.0% \(1\) \|$' "a reference of which nothing is claimed"
+expect_text out '^\| offline \| auto-tuning, fp32 sums \| device \| 2 \| - \| - \| -50.0% \| 0 of 2 \|' "and another"
+expect_text out '^\| offline \| under 5 us \| 2 \| \+20.0% \| \+30.0% \|$' "which is not taken for AutoTuning"
+head -1 further.tsv | grep -q 'device exhaustive' && ! head -1 kernels.tsv | grep -q exhaustive
+verdict $? "with columns where there is one"
 run report r.json --format pairs
 expect_code 0 "report --format pairs"
 expect_text "$work/out" '^offline,f16,f32,64,64,64,,gpu_F32F16F16F32-max,cublaslt-autotuning-max,device,1,1.2,1,2,$' "has a row for each speedup"
