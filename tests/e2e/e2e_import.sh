@@ -198,6 +198,8 @@ for m in 16 32; do
     [ "$(grep -cE "$own" told)" -eq 2 ]
     verdict $? "the real wrapper counts the kernel's own calls alone, in each setup, M $m" "$(cat told)"
 done
+./drive wrapped/wrapped.so nn 16 1 >told
+expect_text told '^wrapped-nn: 1: it reads B column-major: not in layout nn$' "a kernel that throws its own error for the layout it does not have is unsupported"
 # --- kernels at fault, on the CPU device: each has a verdict that names it, and the run goes on to the next ---
 mkdir faulty
 row=0
@@ -321,8 +323,10 @@ if grep -q '^TORCH_VERSION' probe.mk && ! grep -q TORCH_HAS_CUDA probe.mk; then
     code=$?
     expect_code 0 "a set of the authors' form"
     expect_text out.txt '\(kept\)' "whose kernels are kept by content"
-    gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I"$top/scripts/import" '-DIMPORT_NAME="cublas"' -DIMPORT_CC=0 \
-        -DIMPORT_ACCUMULATE=CUDAL2_ACC_F32 -DIMPORT_DEVICES=CUDAL2_ON_CPU "$top/scripts/import/dispatch.c" -ldl -o baseline/cublas.so || exit 1
+    for name in cublas cublaslt-exhaustive; do
+        gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I"$top/scripts/import" "-DIMPORT_NAME=\"$name\"" -DIMPORT_CC=0 \
+            -DIMPORT_ACCUMULATE=CUDAL2_ACC_F32 -DIMPORT_DEVICES=CUDAL2_ON_CPU "$top/scripts/import/dispatch.c" -ldl -o baseline/$name.so || exit 1
+    done
     sed "s|\t\([0-9a-f]*-torch\.so\)|\t../built/\1|" built/theirs.tsv >baseline/cublas.tsv # the same kernel, as a baseline: there is none of halves here
     mkdir -p runs imported && cp -r built imported/theirs
     cat >cpu.json <<END
@@ -351,8 +355,9 @@ END
     # The same by one command; of a kernel whose tiles do not divide its shape, with copies and without.
     printf '// BM = Int<32>{}\n// BN = Int<16>{}\n// BK = Int<16>{}\n' >>their/kernels/cpu_F32F16F16F32/16_32_16.cu
     sed 's/^16/32/' baseline/cublas.tsv >more.tsv && cat more.tsv >>baseline/cublas.tsv # the baseline, for the padded shape as well
+    cp baseline/cublas.tsv baseline/cublaslt-exhaustive.tsv
     PUBLISHED_CONFIG=$work/cpu.json PUBLISHED_TIMING=wall PUBLISHED_BASELINES=$work/baseline/cublas.so timeout -k 5 300 \
-        "$top/scripts/import/receipts.sh" -o one -b "$tested_build" -d cpu -s 30 their cpu_F32F16F16F32 --real-torch >out.txt 2>err </dev/null
+        "$top/scripts/import/receipts.sh" -o one -b "$tested_build" -d cpu -s 30 -r "$work/baseline/cublaslt-exhaustive.so" their cpu_F32F16F16F32 --real-torch >out.txt 2>err </dev/null
     code=$?
     expect_code 0 "a checkout becomes receipts by one command"
     expect_text out.txt "^receipts: $work/one/receipts.md$" "which says where they are"
@@ -360,6 +365,7 @@ END
     expect_text one/published-cpu_F32F16F16F32-both.config.json '"setup_seconds": 30' "a setup has the time that is given"
     expect_text one/receipts.md '^\| offline \| cuBLAS-max \| wall \| 0 \| - \| - \| 1 \| \+20.0% \| [+-][0-9.]+% \| [+-][0-9.]+% \(1\) \|$' \
         "padded copies inside of the time and outside"
+    expect_text one/receipts.md '^\| offline \| exhaustive \| wall \| 1 \| - \| - \| [+-][0-9.]+% ' "and a further reference, of which nothing is claimed"
     [ "$(wc -l <one/receipts.tsv)" -eq 3 ]
     verdict $? "and a row for each mode" "$(cut -c1-100 one/receipts.tsv)"
 fi

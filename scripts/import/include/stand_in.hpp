@@ -37,6 +37,7 @@ struct Call {
     std::vector<Block> blocks;
     size_t next = 0;
     const char *missing = ""; /* of the matrix that this layout does not have */
+    bool asked = false;       /* for the data of that one */
 
     void begin()
     {
@@ -551,9 +552,10 @@ class Tensor : public c10::TensorImpl
     /* The layout of B that this contender is not given has sizes, and no memory. */
     void *data_ptr() const
     {
-        if (why)
-            throw std::domain_error(why);
-        return at;
+        if (!why)
+            return at;
+        cudal2_stand_in::call().asked = true;
+        throw std::domain_error(why);
     }
     const void *const_data_ptr() const
     {
@@ -691,11 +693,19 @@ inline at::Tensor tensor(void *memory, int64_t rows, int64_t columns, bool given
     return at::Tensor(given ? memory : nullptr, {rows, columns}, element, given ? nullptr : call().missing);
 }
 
-/* Calls f; PyTorch's current stream is call().stream. */
+/* Calls f; PyTorch's current stream is call().stream. A kernel may throw an error of its own for the matrix that this
+ * layout does not have. */
 template <typename F> void with_stream(const char *missing, F f)
 {
     call().missing = missing;
-    f();
+    call().asked = false;
+    try {
+        f();
+    } catch (...) {
+        if (call().asked)
+            throw std::domain_error(missing);
+        throw;
+    }
 }
 } // namespace cudal2_stand_in
 
