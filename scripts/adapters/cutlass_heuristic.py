@@ -3,10 +3,11 @@
 CUTLASS kernels that nvidia-matmul-heuristics proposes for each shape into one plugin,
 DIR/cutlass-heuristic.so, a baseline family of that name.
 
-The harness races what was proposed for a shape; another shape is unsupported. Needs setup.sh heuristics,
-setup.sh cutlass and nvcc, no GPU. Each kernel type is a source of its own, built once and kept by content in
-DIR; DIR/report.tsv says what did not build. The heuristics name no schedule: tiles of 64 rows are ping-pong,
-others cooperative. docs/any-kernel.md."""
+The harness races what was proposed for a shape; another shape is unsupported. Where the heuristics propose
+fewer than --count (two or three for a small shape), the other tiles that they know of follow, by the time
+that they expect. Needs setup.sh heuristics, setup.sh cutlass and nvcc, no GPU. Each kernel type is a source
+of its own, built once and kept by content in DIR; DIR/report.tsv says what did not build. The heuristics name
+no schedule: tiles of 64 rows are ping-pong, others cooperative. docs/any-kernel.md."""
 import argparse
 import concurrent.futures
 import hashlib
@@ -27,6 +28,7 @@ FAMILY = "cutlass-heuristic"
 FLAGS = ["-std=c++17", "-O3", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-DNDEBUG", "-diag-suppress", "177",
          "-Xcompiler", "-fPIC,-fvisibility=hidden"]
 SECONDS = 25  # of one type: a first guess
+MANY = 512  # proposals: more than there ever are
 PRECISION = {"f16": "HSH", "bf16": "TST"}
 ELEMENT = {"f16": "cutlass::half_t", "bf16": "cutlass::bfloat16_t"}
 # As CUTLASS names them to the heuristics: t is row-major, A is, and C.
@@ -39,7 +41,7 @@ def arguments():
     p.add_argument("--shape", action="append", default=[], metavar="MxNxK", help="may be repeated")
     p.add_argument("--config", type=Path, help="a config of cudal2-bench: its shapes")
     p.add_argument("--count", type=int, default=8, help="proposals for each shape and layout (default: 8)")
-    p.add_argument("--types", type=int, help="build at most so many kernel types, those that most shapes want")
+    p.add_argument("--types", type=int, help="build at most so many kernel types; from 16 on each shape has 8 proposals of them")
     p.add_argument("--layouts", default="nn,tn", help="default: nn,tn")
     p.add_argument("--dtype", default="f16", choices=PRECISION)
     p.add_argument("--gpu", default="H100_SXM", help="for which the heuristics propose (default: H100_SXM)")
@@ -78,34 +80,62 @@ class Proposal:
                 f"-{self.raster or 'auto'}{self.swizzle}-k{self.splits}")
 
 
-def propose(options, shapes):
-    """{layout: {shape: [Proposal]}}, each list without doubles, in the order of the heuristics."""
-    import nvMatmulHeuristics as nvmmh
-    nvmmh.NvMatmulHeuristicsInterface.__del__ = lambda self: None  # its own crashes (0.1.0.27) where a discovery set was loaded
+def interface(nvmmh, options, flag):
+    """The heuristics, and their idea of the GPU."""
     heuristics = nvmmh.NvMatmulHeuristicsInterface(nvmmh.NvMatmulHeuristicsTarget.CUTLASS3, PRECISION[options.dtype],
-                                                   flags=nvmmh.NvMatmulHeuristicsFlags.PERF_MODEL_BASED_AUTO_TUNING)
+                                                   flags=nvmmh.NvMatmulHeuristicsFlags[flag])
     gpu = heuristics.createHardwareDescriptor()
     heuristics.setHardwarePredefinedGpu(gpu, nvmmh.NvMatmulHeuristicsNvidiaGpu[options.gpu])
+    return heuristics, gpu
+
+
+def propose(options, shapes):
+    """{layout: {shape: [Proposal]}}, each list without doubles: what the heuristics propose, in their order (for
+    a small shape two or three that CUTLASS 3 tells apart), then every other tile that they know of, by the time
+    that they expect."""
+    import nvMatmulHeuristics as nvmmh
+    nvmmh.NvMatmulHeuristicsInterface.__del__ = lambda self: None  # its own crashes (0.1.0.27) where a discovery set was loaded
     found = {}
     for layout in options.layouts.split(","):
         order = nvmmh.NvMatmulHeuristicsMatmulLayout[LAYOUT[layout]]
-        heuristics.loadInternalDiscoverySet(order, gpu)
-        found[layout] = {}
-        for shape in shapes:
-            asked = heuristics.get_with_mnk(*shape, order, 6 * options.count, gpu)  # many differ in what CUTLASS 3 does not take
-            proposals = {p.key: p for p in (Proposal(c["kernel"], layout, options.dtype) for c in asked)}
-            found[layout][shape] = list(proposals.values())[:options.count]
-    return found
+        for flag in ("PERF_MODEL_BASED_AUTO_TUNING", "DISABLE_OPT_PIPELINE"):
+            heuristics, gpu = interface(nvmmh, options, flag)
+            heuristics.loadInternalDiscoverySet(order, gpu)
+            for shape in shapes:
+                asked = heuristics.get_with_mnk(*shape, order, MANY, gpu)
+                if flag == "DISABLE_OPT_PIPELINE":
+                    asked.sort(key=lambda c: c["runtime"])
+                known = found.setdefault(layout, {}).setdefault(shape, {})
+                for p in (Proposal(c["kernel"], layout, options.dtype) for c in asked):
+                    known.setdefault(p.key, p)
+    return {layout: {shape: list(known.values()) for shape, known in by_shape.items()} for layout, by_shape in found.items()}
 
 
 def wanted_types(options, found):
-    """The types, those that most shapes want first."""
-    counts = {}
-    for by_shape in found.values():
-        for proposals in by_shape.values():
-            for t in {p.type for p in proposals}:
-                counts[t] = counts.get(t, 0) + 1
-    return sorted(counts, key=lambda t: (-counts[t], t))[:options.types]
+    """The types of each shape's first proposals; with --types so many, chosen so that every shape has as many
+    proposals as were asked for, then those that most shapes want first."""
+    shapes = [proposals for by_shape in found.values() for proposals in by_shape.values()]
+    if options.types is None:
+        return sorted({p.type for proposals in shapes for p in proposals[:options.count]})
+    worth = {}  # {type: {shape's place: 2 for one of its first proposals, else 1}}
+    for i, proposals in enumerate(shapes):
+        for rank, p in enumerate(proposals):
+            worth.setdefault(p.type, {}).setdefault(i, 2 if rank < options.count else 1)
+    has, chosen = [0] * len(shapes), []
+    while worth and len(chosen) < options.types:
+        gains = {t: sum(w / (1 + has[i]) if has[i] < options.count else (w - 1) / (8 * options.count) for i, w in of.items()) for t, of in worth.items()}
+        best = min(gains, key=lambda t: (-gains[t], t))
+        for i in worth.pop(best):
+            has[i] += 1
+        chosen.append(best)
+    return chosen
+
+
+def said_of(options, found, types):
+    """How many shapes have all proposals that were asked for, of these types."""
+    counts = [min(options.count, sum(p.type in types for p in proposals)) for by_shape in found.values() for proposals in by_shape.values()]
+    others = "" if min(counts) == options.count else f", the others {min(counts)} or more"
+    return f"{counts.count(options.count)} of {len(counts)} shapes and layouts have {options.count} proposals of these types{others}"
 
 
 def source_of(kind):
@@ -167,20 +197,19 @@ def describe(kind):
     return f"{layout} {dtype} {'x'.join(map(str, tile))} {cluster[0]}x{cluster[1]} {schedule}{' stream-k' if split else ''}"
 
 
-def entries(by_shape, good):
+def entries(by_shape, good, count):
     """Of the list of variants, in one layout; a shape of which nothing builds has none."""
     for (m, n, k), proposals in by_shape.items():
-        for p in proposals:
-            if p.type in good:
-                raster = f"'{p.raster}'" if p.raster else "0"
-                yield f'    {{"{p.key}", &ops_{good[p.type]}, {{{raster}, {p.swizzle}, {p.splits}}}, {m}, {n}, {k}}},\n'
+        for p in [p for p in proposals if p.type in good][:count]:
+            raster = f"'{p.raster}'" if p.raster else "0"
+            yield f'    {{"{p.key}", &ops_{good[p.type]}, {{{raster}, {p.swizzle}, {p.splits}}}, {m}, {n}, {k}}},\n'
 
 
 def main_source(options, build, found, good, version):
     told = json.dumps({"cutlass": ".".join(build.version), "heuristics": version, "proposals": options.count, "types": len(good)})
     text = '#include "plugin_variants.hpp"\n' + "".join(f"extern const cudal2::Ops ops_{key};\n" for key in good.values())
     for layout in ("nn", "tn"):
-        lines = "".join(entries(found.get(layout, {}), good))
+        lines = "".join(entries(found.get(layout, {}), good, options.count))
         none = '    {"none", nullptr, {}, -1, -1, -1},\n'
         text += f"static constexpr cudal2::Variant {layout}[] = {{\n{lines or none}}};\n"
     return text + f"""static int versions(char *out, size_t capacity)
@@ -227,7 +256,7 @@ def main():
     found = propose(options, shapes)
     types = wanted_types(options, found)
     print(f"{len(shapes)} shapes, {len(types)} kernel types: about {len(types) * SECONDS / options.jobs / 60:.0f} min to compile, "
-          f"less for what {options.out} has already", flush=True)
+          f"less for what {options.out} has already\n{said_of(options, found, set(types))}", flush=True)
     if options.plan:
         return
     options.out.mkdir(parents=True, exist_ok=True)
@@ -236,7 +265,7 @@ def main():
     if not good:
         fail(TOOL, f"no type builds: {options.out}/report.tsv says why")
     made = link(options, build, main_source(options, build, found, good, version("nvidia-matmul-heuristics")), good)
-    print(f"{made}: {len(good)} of {len(types)} types; cudal2-bench run -b {made.resolve()} ...")
+    print(f"{said_of(options, found, good)}\n{made}: {len(good)} of {len(types)} types; cudal2-bench run -b {made.resolve()} ...")
 
 
 if __name__ == "__main__":

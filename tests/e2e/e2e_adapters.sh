@@ -178,6 +178,13 @@ if has heuristics; then
     adapter cutlass_heuristic.py --shape 4096x4096x4096 --shape 64x128x512 --count 2 --plan
     expect_code 0 "cutlass-heuristic: proposals"
     expect_text "$work/out" '^2 shapes, [2-8] kernel types: about [0-9]+ min to compile, less for what cutlass-heuristic has already$' "cutlass-heuristic: say what there is to build"
+    adapter cutlass_heuristic.py --config "$top/configs/referee.json" --types 48 --plan
+    expect_text "$work/out" '^300 shapes, 48 kernel types: ' "cutlass-heuristic: a bound on the types is kept"
+    expect_text "$work/out" '^600 of 600 shapes and layouts have 8 proposals of these types$' "cutlass-heuristic: and every shape has its eight"
+    adapter cutlass_heuristic.py --config "$top/configs/referee.json" --types 2 --plan
+    expect_text "$work/out" '^0 of 600 shapes and layouts have 8 proposals of these types, the others [01] or more$' "cutlass-heuristic: or is said to have fewer"
+    adapter cutlass_heuristic.py --shape 64x64x128 --count 16 --plan
+    expect_text "$work/out" '^1 shapes, 32 kernel types: ' "cutlass-heuristic: sixteen for a shape of which the heuristics propose two"
     adapter cutlass_heuristic.py --plan
     expect_code 1 "cutlass-heuristic: no shape"
     expect_text "$work/err" '^heuristics: no shape: --shape MxNxK or --config FILE$' "cutlass-heuristic: asks for one"
