@@ -26,6 +26,13 @@ has() {
 runs=$(grep -h "cudal2-bench run --shape" "$top"/examples/*/README.md)
 [ "$(wc -l <<<"$runs")" -ge 7 ] && ! grep -v -- " -a f32 " <<<"$runs" >"$work/err"
 verdict $? "each example's README runs it with the sums that it has" "$(cat "$work/err")"
+for page in "$top"/examples/*/README.md; do # what a newcomer types names files that there are
+    while read -r path; do
+        [ -e "$top/$path" ] || [ "$path" = examples/cubin/gemm.cubin ] || echo "$page: no $path"
+    done < <(grep '^    ' "$page" | grep -oE '(scripts|examples)/[A-Za-z0-9_./-]+')
+done >"$work/err"
+[ ! -s "$work/err" ]
+verdict $? "each example's README names scripts and sources that are there" "$(cat "$work/err")"
 adapter setup.sh nothing
 expect_code 64 "setup.sh of a tool that it does not know"
 adapter cutlass.py "$top/examples/cutlass/gemm.cu" --out "$work"
