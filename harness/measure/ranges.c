@@ -13,9 +13,13 @@
 
 /* Of nvtxTypes.h. */
 enum { TABLE_CALLBACKS = 1, TABLE_VERSION = 3 };
-enum { MODULE_CORE = 1, MODULE_CORE2 = 5, FUNCTIONS = 16 }; /* both modules have as many */
-enum { PUSH = 9, POP = 11 };                                /* nvtxRangePushA, nvtxRangePop */
+enum { MODULE_CORE = 1, MODULES = 7, MOST_FUNCTIONS = 16 };
+enum { PUSH = 9, POP = 11 }; /* nvtxRangePushA, nvtxRangePop, of the core module */
 #define NVTX_VERSION 3u
+
+/* How many functions each module has: core, CUDA, OpenCL, CUDART, core2, sync. NVIDIA's tools fill in all of them, and
+ * refuse a program in which one is not there. */
+static const unsigned sizes[MODULES] = {0, 16, 9, 15, 7, 16, 7};
 
 typedef void (*function)(void);
 
@@ -32,18 +36,18 @@ struct version_info {
 
 /* The protocol has no context to pass: a tool writes into these slots. */
 static struct {
-    function core[FUNCTIONS], core2[FUNCTIONS];
-    function *core_table[FUNCTIONS + 1], *core2_table[FUNCTIONS + 1];
+    function functions[MODULES][MOST_FUNCTIONS];
+    function *tables[MODULES][MOST_FUNCTIONS + 1];
     bool tried, is_there, in_cell, in_turn;
     char turn[160];
 } nvtx;
 
 static int module_table(int module, function ***table, unsigned *count)
 {
-    if (module != MODULE_CORE && module != MODULE_CORE2)
+    if (module <= 0 || module >= MODULES)
         return 0;
-    *table = module == MODULE_CORE ? nvtx.core_table : nvtx.core2_table;
-    *count = FUNCTIONS;
+    *table = nvtx.tables[module];
+    *count = sizes[module];
     return 1;
 }
 
@@ -66,14 +70,14 @@ void ranges_open(void)
     if (nvtx.tried)
         return;
     nvtx.tried = true;
-    for (int i = 1; i < FUNCTIONS; i++) {
-        nvtx.core_table[i] = &nvtx.core[i];
-        nvtx.core2_table[i] = &nvtx.core2[i];
-    }
+    for (int m = MODULE_CORE; m < MODULES; m++)
+        for (unsigned i = 1; i < sizes[m]; i++)
+            nvtx.tables[m][i] = &nvtx.functions[m][i];
     void *library = path && path[0] ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *symbol = library ? dlsym(library, "InitializeInjectionNvtx2") : NULL;
     memcpy(&initialize, &symbol, sizeof symbol);
-    nvtx.is_there = initialize && initialize(export_table) != 0 && nvtx.core[PUSH] && nvtx.core[POP];
+    const function *core = nvtx.functions[MODULE_CORE];
+    nvtx.is_there = initialize && initialize(export_table) != 0 && core[PUSH] && core[POP];
     if (path && path[0] && !nvtx.is_there)
         fprintf(stderr, "no NVTX ranges: %s (NVTX_INJECTION64_PATH) is no library of a profiler\n", path);
 }
@@ -81,14 +85,14 @@ void ranges_open(void)
 static void push(const char *name)
 {
     int (*call)(const char *);
-    memcpy(&call, &nvtx.core[PUSH], sizeof call);
+    memcpy(&call, &nvtx.functions[MODULE_CORE][PUSH], sizeof call);
     (void)call(name);
 }
 
 static void pop(void)
 {
     int (*call)(void);
-    memcpy(&call, &nvtx.core[POP], sizeof call);
+    memcpy(&call, &nvtx.functions[MODULE_CORE][POP], sizeof call);
     (void)call();
 }
 

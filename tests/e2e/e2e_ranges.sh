@@ -1,5 +1,6 @@
 #!/bin/bash
-# NVTX ranges of cells and contenders, as a profiler sees them: a stand-in for its library writes them down.
+# NVTX ranges of cells and contenders, as a profiler sees them: a stand-in for its library writes them down, and
+# asks for as much as NVIDIA's do.
 # Where NVTX's own headers are installed the stand-in is tried with them first, so that both sides speak the
 # protocol that they do.
 # Times nothing.
@@ -12,6 +13,7 @@ cat >"$work/tool.c" <<'END'
 #include <unistd.h>
 typedef void (*function)(void);
 struct callbacks { size_t size; int (*table)(int module, function ***table, unsigned *count); };
+struct version { size_t size; uint32_t version, reserved; void (*set)(uint32_t); };
 static void put(const char *what, const char *name)
 {
     FILE *f = fopen(getenv("CUDAL2_TEST_RANGES"), "a");
@@ -24,11 +26,20 @@ static int push(const char *name) { put("push", name); return 0; }
 static int pop(void) { put("pop", ""); return 0; }
 int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t))
 {
+    /* What CUPTI and Nsight's library fill in, each: core, CUDA, OpenCL, CUDART, core2, sync. */
+    static const unsigned wanted[] = {0, 16, 9, 15, 7, 16, 7};
     const struct callbacks *c = export_table(1);
+    const struct version *v = export_table(3);
     function **table = NULL;
     unsigned count = 0;
-    if (!c || c->size < sizeof *c || !c->table(1, &table, &count) || count < 12)
+    if (!c || c->size < sizeof *c || !v || v->size < sizeof *v || v->version < 2)
         return 0;
+    for (int module = 6; module > 0; module--) {
+        if (!c->table(module, &table, &count) || count < wanted[module])
+            return 0;
+        for (unsigned i = 1; i < count; i++)
+            *table[i] = NULL;
+    }
     *table[9] = (function)push;
     *table[11] = (function)pop;
     return 1;

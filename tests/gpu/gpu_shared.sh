@@ -46,6 +46,17 @@ expect_text "$work/roof.svg" '<title>cudal2-nn, 1024' "has our kernel"
 expect_text "$work/roof.svg" '>memory [0-9.]+ TB/s<' "under the memory's peak"
 cp "$work/roof.svg" "${OUT:-/tmp}/roofline.svg" 2>/dev/null
 
+if command -v ncu >/dev/null; then # a kernel under it is listed with the ranges around it
+    CUDAL2_ISOLATION=off timeout 100 ncu --nvtx --clock-control none --metrics gpu__time_duration.sum --launch-count 12 "$bench" verify cudal2 \
+        --device cuda:0 --shape 256x256x256 --accumulate f32 --in-process --baselines none >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    expect_code 0 "Nsight Compute follows"
+    cat "$work/err" >>"$work/out"
+    expect_no_text "$work/out" 'no NVTX ranges' "its library takes the ranges"
+    expect_text "$work/out" 'offline/f16-f32-256x256x256' "and has one for the cell"
+else
+    echo "# no ncu here"
+fi
 if command -v nsys >/dev/null; then
     (cd "$work" && CUDAL2_ISOLATION=off timeout 200 nsys profile --trace=cuda,nvtx -o trace "$bench" verify cudal2 --device cuda:0 \
         --shape 256x256x256 --in-process --baselines none) >"$work/out" 2>"$work/err" </dev/null
