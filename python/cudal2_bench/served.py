@@ -32,11 +32,12 @@ class Client:
         self.url, self.token, self.patience = url.rstrip("/"), token, patience
 
     def submit(self, submission: Mapping[str, Any]) -> str:
-        """The job's id. DataError: it is malformed; TryAgain: the server is full or ends."""
+        """The job's id. DataError: it is malformed; TryAgain: the server is full, ends, or is gone."""
         return str(self.ask("/v1/jobs", submission)["id"])
 
     def outcome(self, job: str) -> Dict[str, Any]:
-        """Waits until the job is done. TryAgain after `patience`."""
+        """Waits until the job is done. TryAgain after `patience`, or where the server that has the job is gone: submit it
+        again."""
         until = time.monotonic() + self.patience
         while True:
             left = max(0, min(WAIT_SECONDS, int(until - time.monotonic())))
@@ -72,7 +73,7 @@ def _refusal(error: urllib.error.HTTPError, where: str) -> BenchError:
         text = json.loads(text)["error"]
     except (ValueError, KeyError, TypeError):
         pass
-    kind = TryAgain if error.code in (429, 503, 507) else DataError
+    kind = TryAgain if error.code in (429, 502, 503, 504, 507) else DataError  # 502, 504: a balancer whose server went
     return kind("%s: %d: %s" % (where, error.code, text))
 
 
