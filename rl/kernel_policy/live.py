@@ -1,17 +1,16 @@
 """Stage 3 on rewards of `cudal2-bench serve`: each line of a group is measured on the GPU.
 
-    python -m kernel_policy.live --policy runs/1/policy.pt runs/2/policy.pt --program ../build/cudal2-bench
-    \\
-        --device cuda:0 --seconds 240 --output runs/live
+    python -m kernel_policy.live --policy runs/*/policy.pt --program ../build/cudal2-bench --output runs/live
 
-A step draws problems of the grid, 16 lines for each from the lines that were ever recorded for it, has them
-measured in the problem's layout alone, and moves towards those that were faster than their group. The queue
-is never empty: while one batch is measured the next one waits, compiled. With several policies the next batch
-is another one's; a single policy draws it one step early, and its likelihood then is what the clipped ratio
-goes by. Afterwards lines for held-out problems are measured in one batch: the first four of each policy
-before and after, of the ranker, and the best recorded. The same command goes on where it was stopped;
---seconds is for each call. Writes steps.csv and stage3.json. On the CPU device every line stands for a small
-problem of the plugin `blocked`: that tests the loop and nothing else. Needs torch."""
+A step takes problems of the grid that were not asked for yet, draws 16 lines for each from the lines that
+were ever recorded for it, the policies in turn, and has them measured in the problem's layout alone. Every
+policy learns from all that is known, each line counting by its probability: towards those that are faster
+than their group, and not far from where it began. The queue is never empty: while one step is measured the
+next one waits, compiled. Afterwards lines for held-out problems are measured in one batch: four samples of
+each policy before and after, four of the ranker's, and the best recorded; gain.py has all held-out shapes by
+recorded times. The same command goes on where it was stopped; --seconds is for each call. Writes steps.csv
+and stage3.json. On the CPU device every line stands for a small problem of the plugin `blocked`: that tests
+the loop and nothing else. Needs torch."""
 from __future__ import annotations
 
 import argparse
@@ -32,11 +31,14 @@ from typing import Any, Deque, Dict, List, Optional, Sequence, Tuple
 import torch
 from torch import Tensor
 
+from .compare import sampled
 from .env import RewardTerms
-from .records import Pool
+from .grpo import ABSENT, whole_loss
+from .model import Choices, Policy, log_probabilities, words_along
+from .records import Pool, Records
 from .served import Server, log_reward, stand_in, submission
 from .split import is_target
-from .train import Drawn, Recipe, Trainer, ordered
+from .train import SCATTER, Recipe, Trainer
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "python"))
 from cudal2_bench.served import serving  # noqa: E402
@@ -44,10 +46,11 @@ from cudal2_bench.served import serving  # noqa: E402
 PENALTY = -1.5  # log reward of a line without a valid time
 LEARNING = {"half_width": 0.02, "seconds": 0.2, "alpha": 0, "beta": 0, "share": True}  # a repeat of the records scatters as much
 COMPARING = {**LEARNING, "half_width": 0.005, "seconds": 0.4}
-FIRST = 4         # lines of each policy for a held-out problem
+BATCH_GROUPS = 10  # problems of an update
+FIRST = 4         # samples of each policy for a held-out problem
 BATCH = 200       # submissions of one request
 SAVE_EVERY = 15   # seconds
-COLUMNS = ("seed", "step", "seconds", "reward", "spread", "jobs", "failed", "together", "device_seconds")
+COLUMNS = ("step", "seconds", "problems", "reward", "spread", "jobs", "failed", "together", "device_seconds")
 
 Wanted = Tuple[Pool, int]  # a line by its place in a problem's pool
 
@@ -55,8 +58,8 @@ Wanted = Tuple[Pool, int]  # a line by its place in a problem's pool
 class Meter:
     """Submits lines, and counts what they cost. `server` has submit() and wait()."""
 
-    def __init__(self, server: Any, learner: Trainer, cpu: bool = False):
-        self.server, self.records, self.cpu = server, learner.records, cpu
+    def __init__(self, server: Any, records: Records, cpu: bool = False):
+        self.server, self.records, self.cpu = server, records, cpu
         self.seen: Dict[str, float] = {}  # ids that were waited for, and the device's seconds of each
         self.failed, self.together = 0, 0.0
         self.spent: Dict[str, float] = collections.defaultdict(float)
@@ -99,72 +102,64 @@ class Meter:
 
 
 @dataclass
+class Group:
+    """A problem's lines that were measured, by their places in its pool."""
+    pool: Pool
+    places: List[int]
+    rewards: List[float]
+
+
+@dataclass
 class Asked:
-    learner: "Live"
-    drawn: Drawn
+    """A step's problems, with all that any learner wants to know of each."""
+    pools: Sequence[Pool]
+    places: List[List[int]]
     jobs: Dict[Tuple[str, int], str]
-    by: Optional[Tensor]
 
 
 class Live(Trainer):
-    """A trainer whose rewards are measured. `early`: draws its batch before the last one's step."""
+    """A policy that learns from measured lines, whoever asked for them."""
 
-    def __init__(self, policy: Path, device: str = "cpu", problems: int = 2, rate: float = 2e-4, early: bool = False):
+    def __init__(self, policy: Path, device: str = "cpu", rate: float = 5e-4, near: float = 1.0):
         kept = torch.load(policy, map_location=device, weights_only=True)
-        recipe = Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"]), "problems": (32, 8, problems)})
+        recipe = Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"]), "keep_near": near})
         recipe.rates = (*recipe.rates[:2], rate)
         super().__init__(recipe, device=device)
         self.policy.adopt(kept["state"])
-        self.early, self.drawn_steps = early, 0
-        self.wanted = [p for p in self.split.train if is_target(p)]
         self.before = {name: tensor.clone() for name, tensor in self.policy.state_dict().items()}
         self.place = self._begin(3)  # before anything was learned: the reference
-        self.place.plan = torch.optim.lr_scheduler.LambdaLR(self.place.optimizer, lambda s: min(1.0, (s + 1) / 4))
+        self.place.plan = torch.optim.lr_scheduler.LambdaLR(self.place.optimizer, lambda s: min(1.0, (s + 1) / 10))
 
-    def ask(self, meter: Meter) -> Asked:
-        """The step's problems are the same for every seed: where policies agree a line is measured once."""
-        pools = random.Random("live %d" % self.drawn_steps).sample(self.wanted, self.recipe.problems[2])
-        self.drawn_steps += 1
-        drawn = self.draw(pools)
+    def samples(self, pools: Sequence[Pool], count: int) -> List[List[int]]:
+        self.recipe.samples = count
+        return self.draw(pools).places
+
+    def _likelihoods(self, policy: Policy, groups: Sequence[Group], choices: Choices, places: Tensor, there: Tensor) -> Tensor:
+        lines = choices.lines.gather(1, places.unsqueeze(2).expand(-1, -1, choices.lines.shape[2]))
+        logits = self._logits(policy, self._prompt([g.pool for g in groups]), lines)
+        found = log_probabilities(logits, lines.flatten(0, 1), words_along(choices, lines, self.n_words))
+        return found.view(places.shape).masked_fill(~there, ABSENT)
+
+    def update(self, groups: Sequence[Group]) -> None:
+        """One step towards the faster lines of some groups."""
+        most = max(len(g.places) for g in groups)
+        there = torch.tensor([[i < len(g.places) for i in range(most)] for g in groups], device=self.device)
+        places = torch.tensor([g.places + [0] * (most - len(g.places)) for g in groups], device=self.device)
+        rewards = torch.tensor([g.rewards + [0.0] * (most - len(g.places)) for g in groups], device=self.device)
+        choices = self._choices([g.pool for g in groups])
+        self.policy.train()
+        now = self._likelihoods(self.policy, groups, choices, places, there)
         with torch.no_grad():
-            by = self.likelihood(self.policy, drawn) if self.early else None
-        return Asked(self, drawn, meter.submit([(p, i) for p, row in zip(pools, drawn.places) for i in row], LEARNING), by)
-
-    def learn(self, asked: Asked, found: Dict[Tuple[str, int], Optional[float]]) -> Tuple[float, float]:
-        """One update; mean reward and mean spread of the groups. What has no reward counts as its group's
-        mean."""
-        rows = []
-        for pool, places in zip(asked.drawn.pools, asked.drawn.places):
-            each = [found[pool.problem.text(), i] for i in places]
-            known = [v for v in each if v is not None] or [0.0]
-            rows.append([statistics.fmean(known) if v is None else v for v in each])
-        rewards = torch.tensor(rows)
-        self.place.descend(self.step_loss(asked.drawn, rewards, self.place.reference, asked.by))
+            near = self._likelihoods(self.place.reference, groups, choices, places, there)
+        self.place.descend(whole_loss(now, near, rewards, SCATTER, self.recipe.keep_near))
         self.place.step += 1
-        return float(rewards.mean()), float(rewards.std(dim=1).mean())
 
-    def keep(self, path: Path) -> None:
-        torch.save({"recipe": asdict(self.recipe), "step": self.place.step, "generator": self.generator.get_state(),
-                    "modules": {name: module.state_dict() for name, module in self.place.modules().items()}}, path.with_suffix(".tmp"))
-        os.replace(path.with_suffix(".tmp"), path)
-
-    def resume(self, path: Path) -> None:
-        """ValueError where the checkpoint is of another run."""
-        if not path.exists():
-            return
-        kept = torch.load(path, map_location=self.device, weights_only=True)
-        if kept["recipe"] != asdict(self.recipe):
-            raise ValueError("%s is of another run: give another --output, or remove it" % path)
-        for name, module in self.place.modules().items():
-            module.load_state_dict(kept["modules"][name])
-        self.place.step = self.drawn_steps = kept["step"]
-        self.generator.set_state(kept["generator"].cpu())
-
-    def first(self, pools: Sequence[Pool], before: bool = False) -> List[List[int]]:
-        """The likeliest lines of each problem, now or before anything was learned live."""
+    def samples_of(self, pools: Sequence[Pool], before: bool = False) -> List[List[int]]:
+        """Four samples of each problem, now or before anything was learned live; the same random numbers for
+        both, so that they differ where the policy does."""
         now = {name: tensor.clone() for name, tensor in self.policy.state_dict().items()}
         self.policy.load_state_dict(self.before if before else now)
-        chosen = [ordered(self.scores(pool))[:FIRST] for pool in pools]
+        chosen = [sampled(self.scores(pool).tolist(), random.Random("%d %s" % (self.recipe.seed, pool.problem.text())))[:FIRST] for pool in pools]
         self.policy.load_state_dict(now)
         return chosen
 
@@ -175,33 +170,95 @@ class Live(Trainer):
         return by_size[::max(1, len(by_size) // max(1, count))][:count]
 
 
+class Learners:
+    """Learners of different seeds that share what is measured: a step's problems and samples are theirs
+    together."""
+
+    def __init__(self, learners: List[Live], problems: int, updates: int, samples: int = 16):
+        self.learners, self.problems, self.updates, self.n_samples = learners, problems, updates, samples
+        targets = [p for p in learners[0].split.train if is_target(p)]
+        self.order = random.Random("live").sample(targets, len(targets))  # no problem twice
+        self.drawn, self.step = 0, 0
+        self.known: List[Group] = []
+
+    def ask(self, meter: "Meter") -> Asked:
+        pools = self.order[self.drawn * self.problems:(self.drawn + 1) * self.problems]
+        self.drawn += 1
+        each = [learner.samples(pools, share) for learner, share in zip(self.learners, shares(self.n_samples, len(self.learners)))]
+        places = [sorted({i for row in of for i in row}) for of in zip(*each)]
+        return Asked(pools, places, meter.submit([(p, i) for p, row in zip(pools, places) for i in row], LEARNING))
+
+    def learn(self, asked: Asked, found: Dict[Tuple[str, int], Optional[float]]) -> Tuple[float, float]:
+        """Updates on the new groups and on earlier ones; mean and spread of the rewards. What has no reward
+        is left out."""
+        groups = []
+        for pool, places in zip(asked.pools, asked.places):
+            known = [(i, v) for i, v in ((i, found[pool.problem.text(), i]) for i in places) if v is not None]
+            if len(known) > 1:
+                groups.append(Group(pool, [i for i, _ in known], [v for _, v in known]))
+        self.known += groups
+        self.step += 1
+        for at in range(self.updates if self.known else 0):
+            batch = random.Random("%d %d" % (self.step, at)).sample(self.known, min(BATCH_GROUPS, len(self.known)))
+            for learner in self.learners:
+                learner.update(batch)
+        means = [statistics.fmean(g.rewards) for g in groups] or [0.0]
+        return statistics.fmean(means), statistics.fmean([statistics.stdev(g.rewards) for g in groups] or [0.0])
+
+    def keep(self, directory: Path) -> None:
+        """Everything that decides the rest: each learner in a file of its own, which gain.py reads too."""
+        known = [[g.pool.problem.text(), g.places, g.rewards] for g in self.known]
+        for learner in self.learners:
+            made = directory / ("live-%d.tmp" % learner.recipe.seed)
+            torch.save({"recipe": asdict(learner.recipe), "step": self.step, "updates": learner.place.step, "known": json.dumps(known),
+                        "generator": learner.generator.get_state(), "of": [self.problems, self.updates, self.n_samples],
+                        "modules": {name: module.state_dict() for name, module in learner.place.modules().items()}}, made)
+            os.replace(made, made.with_suffix(".pt"))
+
+    def resume(self, directory: Path) -> None:
+        """ValueError where a checkpoint is of another run."""
+        by_text = {p.problem.text(): p for p in self.order}
+        for learner in self.learners:
+            path = directory / ("live-%d.pt" % learner.recipe.seed)
+            if not path.exists():
+                continue
+            kept = torch.load(path, map_location=learner.device, weights_only=True)
+            same = {**kept["recipe"], "samples": 0} == {**asdict(learner.recipe), "samples": 0}
+            if not same or kept["of"] != [self.problems, self.updates, self.n_samples]:
+                raise ValueError("%s is of another run: give another --output, or remove it" % path)
+            for name, module in learner.place.modules().items():
+                module.load_state_dict(kept["modules"][name])
+            learner.generator.set_state(kept["generator"].cpu())
+            learner.place.step, self.drawn, self.step = kept["updates"], kept["step"], kept["step"]
+            self.known = [Group(by_text[text], places, rewards) for text, places, rewards in json.loads(kept["known"])]
+
+
+def shares(total: int, count: int) -> List[int]:
+    """Of a number, as even as can be."""
+    return [total // count + (at < total % count) for at in range(count)]
+
+
 class Run:
     """The loop, its clock and its files. `seconds` counts from `began`."""
 
-    def __init__(self, learners: List[Live], meter: Meter, output: Path, held_out: int):
-        self.learners, self.meter, self.output = learners, meter, output
-        self.pools = learners[0].held_out(held_out)
+    def __init__(self, learning: Learners, meter: Meter, output: Path, held_out: int):
+        self.learning, self.meter, self.output = learning, meter, output
+        self.pools = learning.learners[0].held_out(held_out)
         self.saved = self.began = time.monotonic()
-        self.ready, self.lines = 0.0, 0  # when learning began; what is measured afterwards
+        self.ready, self.lines, self.asked = 0.0, 0, 0  # when learning began; jobs afterwards, and of the last step
         self.rows: List[Dict[str, Any]] = []
-        for learner in learners:
-            learner.resume(self._checkpoint(learner))
+        learning.resume(output)
         if (output / "steps.csv").exists():
-            done = {str(learner.recipe.seed): learner.place.step for learner in learners}
             with (output / "steps.csv").open(newline="") as file:
-                self.rows = [row for row in csv.DictReader(file) if int(row["step"]) <= done.get(row["seed"], 0)]
+                self.rows = [row for row in csv.DictReader(file) if int(row["step"]) <= learning.step]
         self.before = (float(self.rows[-1]["seconds"]), int(self.rows[-1]["jobs"]), float(self.rows[-1]["device_seconds"])) \
             if self.rows else (0.0, 0, 0.0)
-
-    def _checkpoint(self, learner: Live) -> Path:
-        return self.output / ("live-%d.pt" % learner.recipe.seed)
 
     def elapsed(self) -> float:
         return time.monotonic() - self.began
 
     def save(self) -> None:
-        for learner in self.learners:
-            learner.keep(self._checkpoint(learner))
+        self.learning.keep(self.output)
         with (self.output / "steps.csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
@@ -209,31 +266,30 @@ class Run:
         self.saved = time.monotonic()
 
     def room(self, waiting: int, seconds: float) -> bool:
-        """Whether a further batch leaves the time to compare."""
+        """Whether a further step, which asks for as much as the last one, leaves the time to compare."""
         each = (self.elapsed() - self.ready) / max(1, self.meter.jobs)  # 0 in the beginning
-        return self.elapsed() + 1.3 * each * (waiting + 1.3 * self.lines) < seconds
+        return self.elapsed() + 1.3 * each * (waiting + self.asked + self.lines) < seconds
 
     def learn(self, seconds: float, steps: int) -> None:
+        """The next step's lines are drawn and wait, compiled, while one is measured."""
         self.lines = len(self.wanted(self.choices()))
         self.ready = self.elapsed()
         queue: Deque[Asked] = collections.deque()
-        idle: Deque[Live] = collections.deque(self.learners * (2 if len(self.learners) == 1 else 1))
         while True:
-            while idle and idle[0].drawn_steps < steps and self.room(sum(len(a.jobs) for a in queue), seconds):
-                queue.append(idle.popleft().ask(self.meter))
+            while len(queue) < 2 and self.learning.drawn < steps and self.room(sum(len(a.jobs) for a in queue), seconds):
+                queue.append(self.learning.ask(self.meter))
+                self.asked = len(queue[-1].jobs)
             if not queue:
                 break
             asked = queue.popleft()
-            reward, spread = asked.learner.learn(asked, self.meter.wait(asked.jobs))
-            self._note(asked.learner, reward, spread)
-            idle.append(asked.learner)
+            self._note(asked, *self.learning.learn(asked, self.meter.wait(asked.jobs)))
             if time.monotonic() - self.saved > SAVE_EVERY:
                 self.save()
         self.save()
 
-    def _note(self, learner: Live, reward: float, spread: float) -> None:
+    def _note(self, asked: Asked, reward: float, spread: float) -> None:
         m = self.meter
-        values = (learner.recipe.seed, learner.place.step, round(self.before[0] + self.elapsed(), 1), round(reward, 4), round(spread, 4),
+        values = (self.learning.step, round(self.before[0] + self.elapsed(), 1), len(asked.pools), round(reward, 4), round(spread, 4),
                   self.before[1] + m.jobs, m.failed, round(m.jobs / max(1e-9, m.together), 2), round(self.before[2] + m.device_seconds, 1))
         self.rows.append(dict(zip(COLUMNS, values)))
         print(json.dumps(self.rows[-1]), flush=True)
@@ -241,9 +297,9 @@ class Run:
     def choices(self) -> Dict[str, List[List[int]]]:
         """Of each way to choose: lines of each held-out problem, the first one first."""
         found = {"ranker": [least(p.predicted, FIRST) for p in self.pools], "best recorded": [least(p.times, 1) for p in self.pools]}
-        for learner in self.learners:
+        for learner in self.learning.learners:
             for word, before in (("before", True), ("after", False)):
-                found["%s, seed %d" % (word, learner.recipe.seed)] = learner.first(self.pools, before)
+                found["%s, seed %d" % (word, learner.recipe.seed)] = learner.samples_of(self.pools, before)
         return found
 
     def wanted(self, chosen: Dict[str, List[List[int]]]) -> List[Wanted]:
@@ -299,10 +355,11 @@ def report(run: Run, learning_seconds: float) -> Dict[str, Any]:
     spent = {name: round(value, 1) for name, value in meter.spent.items() if name not in ("queue", "compile") and value >= 0.05}
     together = round(meter.jobs / max(1e-9, meter.together), 2)
     compared = run.compare()
-    first = run.learners[0]
+    learners, first = run.learning.learners, run.learning.learners[0]
     return {"parameters": first.policy.n_parameters(), "size": first.recipe.size, "context": first.recipe.context,
-            "seeds": [learner.recipe.seed for learner in run.learners], "steps": [learner.place.step for learner in run.learners],
-            "problems_a_step": first.recipe.problems[2], "samples": first.recipe.samples, "rate": first.recipe.rates[2],
+            "seeds": [learner.recipe.seed for learner in learners], "steps": run.learning.step, "updates": first.place.step,
+            "problems": len(run.learning.known), "lines": sum(len(g.places) for g in run.learning.known), "samples": run.learning.n_samples,
+            "rate": first.recipe.rates[2], "keep_near": first.recipe.keep_near,
             "learning": {"seconds": round(learning_seconds, 1), "jobs": learned, "failed": meter.failed, "jobs_a_cell": together,
                          "device_seconds": round(device, 1), "jobs_an_hour": round(3600 * learned / max(1e-9, learning_seconds)), "spent": spent},
             "comparing": {"seconds": round(run.elapsed() - learning_seconds, 1), "jobs": meter.jobs - learned,
@@ -310,8 +367,8 @@ def report(run: Run, learning_seconds: float) -> Dict[str, Any]:
             "summary": summary(compared["each"]), "held_out": compared}
 
 
-def live(learners: List[Live], meter: Meter, options: argparse.Namespace) -> Dict[str, Any]:
-    run = Run(learners, meter, options.output, options.held_out)
+def live(learning: Learners, meter: Meter, options: argparse.Namespace) -> Dict[str, Any]:
+    run = Run(learning, meter, options.output, options.held_out)
     run.began = options.began
     run.learn(options.seconds, options.steps)
     return report(run, run.elapsed())
@@ -329,9 +386,12 @@ def main() -> None:
     parser.add_argument("--device", default="cuda:0", help="of the server; default: %(default)s")
     parser.add_argument("--torch-device", default="cpu", help="of the policy: the GPU is the server's; default: %(default)s")
     parser.add_argument("--threads", type=int, default=4, help="of the policy; compilers take the others; default: %(default)s")
-    parser.add_argument("--problems", type=int, default=2, help="of a step; default: %(default)s")
-    parser.add_argument("--rate", type=float, default=2e-4, help="learning rate; default: %(default)s")
-    parser.add_argument("--steps", type=int, default=1000, help="of each seed at most; default: %(default)s")
+    parser.add_argument("--problems", type=int, default=8, help="of a step; default: %(default)s")
+    parser.add_argument("--samples", type=int, default=16, help="of a problem, of all policies together; default: %(default)s")
+    parser.add_argument("--updates", type=int, default=16, help="of a step; default: %(default)s")
+    parser.add_argument("--rate", type=float, default=5e-4, help="learning rate; default: %(default)s")
+    parser.add_argument("--near", type=float, default=1.0, help="weight of the divergence from the policy of the beginning; default: %(default)s")
+    parser.add_argument("--steps", type=int, default=1000, help="at most; default: %(default)s")
     parser.add_argument("--seconds", type=float, default=240.0, help="of this call, comparison included; default: %(default)s")
     parser.add_argument("--held-out", type=int, default=12, help="problems to compare on; default: %(default)s")
     parser.add_argument("--output", type=Path, required=True)
@@ -341,9 +401,10 @@ def main() -> None:
     signal.signal(signal.SIGTERM, stopped)  # the server ends with this process
     options.output.mkdir(parents=True, exist_ok=True)
     with serving(options.device, ["--queue", "5000", "--quota", "5000"], str(options.output)) as url:
-        learners = [Live(policy, options.torch_device, options.problems, options.rate, len(options.policy) == 1) for policy in options.policy]
+        learners = [Live(policy, options.torch_device, options.rate, options.near) for policy in options.policy]
         try:
-            found = live(learners, Meter(Server(url), learners[0], options.device == "cpu"), options)
+            meter = Meter(Server(url), learners[0].records, options.device == "cpu")
+            found = live(Learners(learners, options.problems, options.updates, options.samples), meter, options)
         except ValueError as error:
             parser.error(str(error))
     (options.output / "stage3.json").write_text(compact(found))

@@ -17,7 +17,7 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 if HAS_TORCH:
     import torch
 
-    from kernel_policy import live, train
+    from kernel_policy import gain, live, rehearse, train
 
     torch.set_num_threads(1)
 
@@ -57,25 +57,32 @@ class TestLive(unittest.TestCase):
     def key(sent):
         return sent["problem"], sent["layout"], sent["kernel"], tuple(sorted(sent["parameters"].items()))
 
-    def begin(self, count):
-        learners = [live.Live(policy, problems=2, early=count == 1) for policy in self.policies[:count]]
-        self.server = StandIn(lambda sent: {"value": self.times[self.key(sent)]})
-        meter = live.Meter(self.server, learners[0])
-        for pool in learners[0].split.train + learners[0].split.test:
-            if train.is_target(pool):
-                for place, time in enumerate(pool.times):
-                    self.times[self.key(meter.submission((pool, place), live.LEARNING))] = pool.problem.reference_ns / time
-        return learners, meter
+    def begin(self, count, problems=2):
+        learning = live.Learners([live.Live(policy) for policy in self.policies[:count]], problems, 2)
+        first = learning.learners[0]
+        pools = {(*p.problem.shape, p.problem.layout): p for p in first.split.train + first.split.test if train.is_target(p)}
+        self.server = StandIn(lambda sent: {"value": self.recorded(meter, pools, sent)})
+        meter = live.Meter(self.server, first.records)
+        return learning, meter
+
+    def recorded(self, meter, pools, sent):
+        """The ratio that the records have of a submission; of a problem's lines all at once."""
+        if self.key(sent) not in self.times:
+            pool = pools[(*map(int, sent["problem"].split("x")), sent["layout"])]
+            for place, time in enumerate(pool.times):
+                self.times[self.key(meter.submission((pool, place), live.LEARNING))] = pool.problem.reference_ns / time
+        return self.times[self.key(sent)]
 
     def run_for(self, count, steps):
-        learners, meter = self.begin(count)
+        learning, meter = self.begin(count)
         options = argparse.Namespace(output=self.out, held_out=5, seconds=1e6, steps=steps, began=live.time.monotonic())
-        return live.live(learners, meter, options)
+        return live.live(learning, meter, options)
 
     def test_learns_compares_and_goes_on(self):
         found = self.run_for(2, 2)
-        self.assertEqual((found["seeds"], found["steps"]), ([1, 2], [2, 2]))
+        self.assertEqual((found["seeds"], found["steps"], found["updates"], found["problems"]), ([1, 2], 2, 4, 4))
         self.assertEqual(found["learning"]["failed"], 0)
+        self.assertEqual(found["learning"]["jobs"], found["lines"])
         self.assertEqual(found["learning"]["jobs_a_cell"], 2)
         each = found["held_out"]["each"]
         self.assertEqual(set(each), {"ranker", "best recorded", "before, seed 1", "after, seed 1", "before, seed 2", "after, seed 2"})
@@ -84,42 +91,75 @@ class TestLive(unittest.TestCase):
         self.assertEqual(set(each["best recorded"]["first"]), {0.0})
         self.assertIn("after - before", found["summary"]["first"])
         again = self.run_for(2, 3)
-        self.assertEqual(again["steps"], [3, 3])
+        self.assertEqual((again["steps"], again["updates"], again["problems"]), (3, 6, 6))
         with (self.out / "steps.csv").open(newline="") as file:
-            rows = [(row["seed"], row["step"]) for row in csv.DictReader(file)]
-        self.assertEqual(sorted(rows), [(seed, str(step)) for seed in "12" for step in (1, 2, 3)])
+            self.assertEqual([row["step"] for row in csv.DictReader(file)], ["1", "2", "3"])
 
-    def test_seeds_have_the_same_problems_and_one_seed_draws_ahead(self):
-        learners, meter = self.begin(2)
-        a, b = (learner.ask(meter) for learner in learners)
-        self.assertEqual([p.problem for p in a.drawn.pools], [p.problem for p in b.drawn.pools])
-        self.assertIsNone(a.by)
-        single, meter = self.begin(1)
-        first, second = single[0].ask(meter), single[0].ask(meter)
-        for asked in (first, second):
-            single[0].learn(asked, meter.wait(asked.jobs))
-        self.assertEqual(single[0].place.step, 2)
-        self.assertEqual(len(second.by), 32)
+    def test_seeds_share_what_is_measured_and_no_problem_comes_twice(self):
+        learning, meter = self.begin(2)
+        first, second = learning.ask(meter), learning.ask(meter)
+        self.assertFalse({p.problem for p in first.pools} & {p.problem for p in second.pools})
+        for row in first.places:
+            self.assertTrue(1 <= len(row) <= learning.n_samples)
+        learning.learn(first, meter.wait(first.jobs))
+        self.assertEqual([learner.place.step for learner in learning.learners], [2, 2])
+        self.assertEqual(live.shares(16, 3), [6, 5, 5])
+
+    def test_updates_make_fast_lines_likelier(self):
+        learning, _ = self.begin(1)
+        learner, pools = learning.learners[0], learning.order[:4]
+        groups = [live.Group(p, list(range(len(p.times))), [learner.reward(p, i) for i in range(len(p.times))]) for p in pools]
+
+        def expected():
+            return [gain.of_pool(p, learner.scores(p))[0] for p in pools]
+
+        before = expected()
+        for _ in range(20):
+            learner.update(groups)
+        self.assertTrue(all(b > a for b, a in zip(before, expected())))
 
     def test_what_failed_costs_and_what_is_not_known_does_not(self):
-        learners, meter = self.begin(1)
+        learning, meter = self.begin(1)
         self.server.reward = lambda sent: {"value": 0}
-        asked = learners[0].ask(meter)
+        asked = learning.ask(meter)
         self.assertEqual(set(meter.wait(asked.jobs).values()), {live.PENALTY})
         self.server.reward = lambda sent: None
         found = meter.wait(asked.jobs)
         self.assertEqual(set(found.values()), {None})
-        self.assertEqual(learners[0].learn(asked, found), (0.0, 0.0))
-        self.assertTrue(all(math.isfinite(float(p.detach().sum())) for p in learners[0].policy.parameters()))
+        self.assertEqual((learning.learn(asked, found), learning.known), ((0.0, 0.0), []))
+        self.assertTrue(all(math.isfinite(float(p.detach().sum())) for p in learning.learners[0].policy.parameters()))
 
     def test_the_same_line_is_one_job_and_a_checkpoint_of_another_run_is_refused(self):
-        learners, meter = self.begin(1)
-        pool = learners[0].wanted[0]
+        learning, meter = self.begin(1)
+        pool = learning.order[0]
         self.assertEqual(len(meter.submit([(pool, 0), (pool, 1), (pool, 0)], live.LEARNING)), 2)
-        learners[0].keep(self.out / "live-1.pt")
-        other = live.Live(self.policies[0], problems=3)
+        learning.keep(self.out)
+        other, _ = self.begin(1, problems=3)
         with self.assertRaisesRegex(ValueError, "another run"):
-            other.resume(self.out / "live-1.pt")
+            other.resume(self.out)
+
+    def test_what_was_kept_is_read_as_a_policy(self):
+        learning, meter = self.begin(2)
+        asked = learning.ask(meter)
+        learning.learn(asked, meter.wait(asked.jobs))
+        learning.keep(self.out)
+        told = self.out / "gain.json"
+        done = subprocess.run([sys.executable, "-m", "kernel_policy.gain", "--before", *map(str, self.policies), "--after",
+                               str(self.out / "live-1.pt"), str(self.out / "live-2.pt"), "-o", str(told)], cwd=Path(__file__).parents[1],
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(told.read_text())["sample"]
+        self.assertNotEqual(found["before"], found["after"])
+        low, high = found["after - before"][1:]
+        self.assertTrue(low <= found["after"] - found["before"] <= high)
+
+    def test_a_rehearsal_asks_the_records(self):
+        learning, _ = self.begin(2)
+        meter = rehearse.Recorded(learning.learners[0], 0.0)
+        rehearse.rehearse(learning, meter, 2)
+        self.assertEqual((learning.step, len(learning.known)), (2, len({g.pool.problem for g in learning.known})))
+        for group in learning.known:
+            self.assertEqual(group.rewards, [learning.learners[0].reward(group.pool, i) for i in group.places])
 
     @unittest.skipUnless(harness.find_program(), "no cudal2-bench is built: the live policy is not tested with the real server")
     def test_the_command_with_the_real_server(self):
@@ -130,7 +170,7 @@ class TestLive(unittest.TestCase):
             self.skipTest(done.stderr.strip().splitlines()[-1])
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads((self.out / "live" / "stage3.json").read_text())
-        self.assertEqual((found["steps"], found["learning"]["failed"]), ([1, 1], 0))
+        self.assertEqual((found["steps"], found["learning"]["failed"]), (1, 0))
         self.assertGreater(found["learning"]["jobs"], 0)
 
 

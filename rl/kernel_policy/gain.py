@@ -1,0 +1,108 @@
+"""Whether a policy got better: its lines for the held-out shapes before and after, by recorded times.
+
+    python -m kernel_policy.gain --before runs/1/policy.pt runs/2/policy.pt --after live-1.pt live-2.pt -o
+    gain.json
+
+Of each target problem of the 100 shapes that nothing learned from: how much slower than the best of its pool
+a sampled line is (exactly, from the likelihood of each), the likeliest line, the best of the likeliest four
+and of four samples; in 100 log. The policies are seeds: after minus before is their mean, 95% by drawing
+shapes, and each seed's own is there too. Needs torch; live.py and rehearse.py use it."""
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Sequence, Tuple
+
+import torch
+
+from .compare import sampled
+from .env import RewardTerms
+from .records import Pool
+from .split import is_target
+from .train import Recipe, Trainer, ordered
+
+KINDS = ("sample", "likeliest", "best_of_likeliest_4", "best_of_4_samples")
+DRAWS, REPEATS = 40, 4000
+
+Row = Tuple[float, ...]  # of a problem, in the order of KINDS
+
+
+def of_pool(pool: Pool, scores: torch.Tensor) -> Row:
+    """The same random numbers for each policy, so that where two agree their samples do."""
+    slower = [100 * math.log(t / pool.best) for t in pool.times]
+    chance, each, rng = scores.double().softmax(dim=0).tolist(), scores.tolist(), random.Random(pool.problem.text())
+    drawn = [min(slower[i] for i in sampled(each, rng)[:4]) for _ in range(DRAWS)]
+    order = ordered(scores)
+    return (sum(c * s for c, s in zip(chance, slower)), slower[order[0]], min(slower[i] for i in order[:4]), statistics.fmean(drawn))
+
+
+def of_policy(trainer: Trainer) -> List[Row]:
+    return [of_pool(pool, trainer.scores(pool)) for pool in held_out(trainer)]
+
+
+def held_out(trainer: Trainer) -> List[Pool]:
+    return [pool for pool in trainer.split.test if is_target(pool)]
+
+
+def interval(pools: Sequence[Pool], values: Sequence[float]) -> List[float]:
+    """Mean over shapes, and 95% by drawing them."""
+    shapes: Dict[Any, List[float]] = {}
+    for pool, value in zip(pools, values):
+        shapes.setdefault(pool.problem.shape, []).append(value)
+    means, rng = [statistics.fmean(v) for v in shapes.values()], random.Random(7)
+    drawn = sorted(statistics.fmean(rng.choices(means, k=len(means))) for _ in range(REPEATS))
+    return [round(v, 3) for v in (statistics.fmean(means), drawn[int(0.025 * REPEATS)], drawn[int(0.975 * REPEATS)])]
+
+
+def gain(pools: Sequence[Pool], before: Sequence[List[Row]], after: Sequence[List[Row]]) -> Dict[str, Any]:
+    """Of each kind: the means, after - before with 95%, and each seed's difference."""
+    out: Dict[str, Any] = {}
+    for at, kind in enumerate(KINDS):
+        columns = [[[row[at] for row in rows] for rows in side] for side in (before, after)]
+        means = [[statistics.fmean(v) for v in zip(*side)] for side in columns]
+        seeds = [round(statistics.fmean(b) - statistics.fmean(a), 3) for a, b in zip(*columns)]
+        out[kind] = {"before": round(statistics.fmean(means[0]), 3), "after": round(statistics.fmean(means[1]), 3),
+                     "after - before": interval(pools, [b - a for a, b in zip(*means)]), "seeds": seeds}
+    return out
+
+
+@dataclass
+class Read:
+    recipe: Recipe
+    state: Dict[str, torch.Tensor]
+
+
+def read(path: Path) -> Read:
+    """A policy.pt of train, or what live.py keeps of one."""
+    kept = torch.load(path, map_location="cpu", weights_only=True)
+    recipe = Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"])})
+    return Read(recipe, kept["state"] if "state" in kept else kept["modules"]["policy"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", type=Path, nargs="+", required=True)
+    parser.add_argument("--after", type=Path, nargs="+", required=True, help="in the same order")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    options = parser.parse_args()
+    if len(options.before) != len(options.after):
+        parser.error("--before and --after: as many policies of each")
+    sides, trainer = [], Trainer(read(options.before[0]).recipe)
+    for paths in (options.before, options.after):
+        rows = []
+        for path in paths:
+            trainer.policy.adopt(read(path).state)
+            rows.append(of_policy(trainer))
+        sides.append(rows)
+    found = gain(held_out(trainer), *sides)
+    options.output.write_text(json.dumps(found, indent=1) + "\n")
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
