@@ -6,10 +6,13 @@ It is submitted for many problems with screens below, at and above 1: at 1 or le
 above 1 to let it pass is. Needs a C compiler.
 
 On a GPU the candidate is `--candidate`, which is first measured in full. Its screens are these times its own
-ratio, so that the ratio over the screen is known to the full measurement's half-width.
+ratio, so that the ratio over the screen is known to the full measurement's half-width. With `--twin` the
+baseline is a kernel set of the candidate's own line instead, so that the true ratio is 1 there too, and
+nothing is measured in full.
 
     scripts/screen-rate.py build/cudal2-bench --jobs 0.95:40,1:120,1.05:40,1.1:40,1.2:40
     scripts/screen-rate.py build/cudal2-bench --device cuda:0 --jobs 0.95:60,1:60,1.05:60,1.2:60
+    scripts/screen-rate.py build/cudal2-bench --device cuda:0 --twin --jobs 1:150
 """
 import argparse
 import json
@@ -34,6 +37,16 @@ def build(directory):
         subprocess.run([os.environ.get("CC", "cc").split()[-1], *COMPILE, "-O3", "-I%s" % (ROOT / "harness"),
                         '-DBLOCKED_NAME="%s"' % name, str(ROOT / "kernels/plugins/blocked.c"), "-o",
                         str(directory / ("%s.so" % name))], check=True)
+
+
+def set_of(candidate, directory):
+    """The kernel directory again, with one set, `one`: the candidate's kernel and parameters, whatever the
+    problem."""
+    shutil.copytree(ROOT / "kernels", directory, ignore=shutil.ignore_patterns("sets", "tuned"))
+    (directory / "sets").mkdir()
+    (directory / "sets" / "one.json").write_text(json.dumps({
+        "schema": "cudal2-bench/kernel-set", "schema_version": 1, "name": "one",
+        "entries": [{"kernel": candidate["kernel"], "when": "1", "parameters": candidate["parameters"]}]}))
 
 
 def problems(n, seed, device):
@@ -73,7 +86,7 @@ def table(client, candidate, options):
     screens = [(float(screen), int(n)) for screen, n in (pair.split(":") for pair in options.jobs.split(","))]
     shapes = problems(max(n for _, n in screens), options.seed, options.device)
     ratios = {}
-    if options.device != "cpu":
+    if options.device != "cpu" and not options.twin:
         full = measured(client, [{**candidate, "problem": shape, "half_width": 0.003, "seconds": 3} for shape in shapes])
         ratios = {shape: o["terms"]["ratio"] for shape, o in zip(shapes, full)}
         widths = sorted(math.log(o["terms"]["ratio_high"] / o["terms"]["ratio_low"]) / 2 for o in full)
@@ -94,15 +107,21 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--candidate", type=json.loads, default={"kernel": "multistage", "parameters": {}}, help="members of a submission, on a GPU")
+    parser.add_argument("--twin", action="store_true", help="on a GPU: against a kernel set of the candidate's own line")
     parser.add_argument("--jobs", default="0.95:40,1:120,1.05:40,1.1:40,1.2:40", help="SCREEN:JOBS,...")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     os.environ["CUDAL2_BENCH"] = shutil.which(options.program) or options.program
     with tempfile.TemporaryDirectory() as directory:
+        arguments, candidate = [], options.candidate
         if options.device == "cpu":
             build(Path(directory))
-        with serving(options.device, ["--plugins", directory, "--baselines", "one"] if options.device == "cpu" else []) as url:
-            table(Client(url), {"candidate": "twin"} if options.device == "cpu" else options.candidate, options)
+            arguments, candidate = ["--plugins", directory, "--baselines", "one"], {"candidate": "twin"}
+        elif options.twin:
+            set_of(candidate, Path(directory) / "kernels")
+            arguments = ["--kernels", directory + "/kernels", "--baselines", "one"]
+        with serving(options.device, arguments) as url:
+            table(Client(url), candidate, options)
 
 
 if __name__ == "__main__":

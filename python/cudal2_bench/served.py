@@ -36,8 +36,8 @@ class Client:
         return str(self.ask("/v1/jobs", submission)["id"])
 
     def outcome(self, job: str) -> Dict[str, Any]:
-        """Waits until the job is done. TryAgain after `patience`, or where the server that has the job is gone: submit it
-        again."""
+        """Waits until the job is done. TryAgain after `patience`, or where the server that has the job is
+        gone: submit it again."""
         until = time.monotonic() + self.patience
         while True:
             left = max(0, min(WAIT_SECONDS, int(until - time.monotonic())))

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Two servers, each with a directory of its own beside the other's, behind a load balancer that deals requests out in
-# turn: a client that only knows the balancer gets all outcomes, nothing is measured twice, and when one server is
-# killed with jobs in its queue the client is told to submit them again, and has them from the other one. Times
-# nothing.
+# Two servers, each with a directory of its own beside the other's, behind a load balancer that deals requests
+# out in turn: a client that only knows the balancer gets all outcomes, nothing is measured twice, and when
+# one server is killed with jobs in its queue the client is told to submit them again, and has them from the
+# other one. Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 . "$(dirname "$0")/serve.inc.sh"
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 0; }

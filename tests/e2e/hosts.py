@@ -6,8 +6,8 @@
     hosts.py ask URL JOBS               submits JOBS problems one by one, reads each outcome, and submits what a server
                                         took with it again; a line of JSON with what it met
 
-The balancer knows nothing of jobs: a server that does not answer is passed over, and a request that it had begun ends
-with 502."""
+The balancer knows nothing of jobs: a server that does not answer is passed over, and a request that it had
+begun ends with 502."""
 import http.client
 import json
 import sys
