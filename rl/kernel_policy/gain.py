@@ -80,8 +80,8 @@ class Read:
 def read(path: Path) -> Read:
     """A policy.pt of train, or what live.py keeps of one."""
     kept = torch.load(path, map_location="cpu", weights_only=True)
-    recipe = Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"])})
-    return Read(recipe, kept["state"] if "state" in kept else kept["modules"]["policy"])
+    members: Dict[str, Any] = {**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"])}
+    return Read(Recipe(**members), kept["state"] if "state" in kept else kept["modules"]["policy"])
 
 
 def main() -> None:
