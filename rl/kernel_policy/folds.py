@@ -2,6 +2,7 @@
 until each was.
 
     python -m kernel_policy.folds runs/*/scores.json --trees trees.json -o folds.json --shapes folds.csv
+    python -m kernel_policy.folds runs/*/scores.json --samples -o folds-samples.json
 
 The runs are of `train --fold 1` to 5, with the same seeds for each. The rankers are the model's times that
 the records hold, and trees that scripts/train-ranker.py --folds fits anew for each fold. folds.csv has 100
@@ -18,9 +19,9 @@ import random
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .compare import BUDGETS, Table, average, likeliest, mean_table
+from .compare import BUDGETS, REPEATS as DRAWS, Table, average, likeliest, mean_table, sampled
 from .records import Pool, Records, Shape, load
 from .search import ranker_order
 from .split import N_FOLDS, N_TEST, is_target, split, target_shapes
@@ -41,7 +42,7 @@ class Row:
     its layouts."""
     shape: Shape
     fold: int
-    slower: Tuple[float, ...]
+    slower: Tuple[float, ...]  # the ranker's, then, if they are compared with, the trees'
 
 
 @dataclass
@@ -69,11 +70,17 @@ def runs_by_fold(runs: Sequence[Run]) -> Dict[int, Dict[int, Run]]:
     return found
 
 
-def table_of(pools: Sequence[Pool], run: Run) -> Table:
+def orders(scores: Sequence[float], problem: str, samples: bool) -> List[List[int]]:
+    """The likeliest line first, or some draws."""
+    rng = random.Random(problem)
+    return [sampled(scores, rng) for _ in range(DRAWS)] if samples else [likeliest(scores)]
+
+
+def table_of(pools: Sequence[Pool], run: Run, samples: bool) -> Table:
     scores = run["stages"]["stage 3"]
     if [s["problem"] for s in scores] != [p.problem.text() for p in pools]:
         raise ValueError("fold %d, seed %d: the scores are of other problems" % (run["fold"], run["seed"]))
-    return [average(p, [likeliest(s["scores"])]) for p, s in zip(pools, scores)]
+    return [average(p, orders(s["scores"], s["problem"], samples)) for p, s in zip(pools, scores)]
 
 
 def by_trees(pool: Pool, expected: Expected) -> List[int]:
@@ -84,13 +91,15 @@ def by_trees(pool: Pool, expected: Expected) -> List[int]:
     return sorted(range(len(each)), key=lambda i: each[i])
 
 
-def folds_of(records: Records, runs: Sequence[Run], expected: Expected) -> List[Fold]:
+def folds_of(records: Records, runs: Sequence[Run], expected: Optional[Expected], samples: bool = False) -> List[Fold]:
+    """Without `expected` no trees are compared with."""
     out = []
     for number, of in sorted(runs_by_fold(runs).items()):
         pools = [p for p in split(records, number).test if is_target(p)]
-        rankers = {"ranker": [average(p, [ranker_order(p)]) for p in pools],
-                   "trees": [average(p, [by_trees(p, expected)]) for p in pools]}
-        out.append(Fold(number, pools, {seed: table_of(pools, run) for seed, run in sorted(of.items())}, rankers))
+        rankers = {"ranker": [average(p, [ranker_order(p)]) for p in pools]}
+        if expected is not None:
+            rankers["trees"] = [average(p, [by_trees(p, expected)]) for p in pools]
+        out.append(Fold(number, pools, {seed: table_of(pools, run, samples) for seed, run in sorted(of.items())}, rankers))
     return out
 
 
@@ -99,7 +108,7 @@ def rows_of(fold: Fold, policy: Table) -> List[Row]:
     for at, pool in enumerate(fold.pools):
         each[pool.problem.shape].append([
             100 * math.log((1 + policy[at][mine] / 100) / (1 + fold.rankers[who][at][its] / 100))
-            for who, mine, its in COMPARED.values()])
+            for who, mine, its in COMPARED.values() if who in fold.rankers])
     return [Row(shape, fold.number, tuple(round(statistics.fmean(column), 2) for column in zip(*of)))
             for shape, of in sorted(each.items())]
 
@@ -132,7 +141,7 @@ def compared(rows: Sequence[Row], seen: Sequence[Shape], repeats: int) -> Dict[s
     others = [row for row in rows if row.shape not in set(seen)]
     return {name: {**interval(rows, at, repeats), **between_folds(rows, at), "ahead": sum(row.slower[at] < 0 for row in rows),
                    "behind": sum(row.slower[at] > 0 for row in rows), "without_the_split": interval(others, at, repeats)}
-            for at, name in enumerate(COMPARED)}
+            for at, name in enumerate(list(COMPARED)[:len(rows[0].slower)])}
 
 
 def regret(tables: Sequence[Table]) -> Dict[str, Dict[str, float]]:
@@ -147,36 +156,38 @@ def summary(folds: Sequence[Fold], rows: Sequence[Row], seen: Sequence[Shape], r
     each = {seed: [row for fold in folds for row in rows_of(fold, fold.seeds[seed])] for seed in seeds}
     return {"shapes": len(rows), "seeds": seeds, "compared": compared(rows, seen, repeats),
             "of_seeds": {name: [percent(statistics.fmean(row.slower[at] for row in each[seed])) for seed in seeds]
-                         for at, name in enumerate(COMPARED)},
+                         for at, name in enumerate(list(COMPARED)[:len(rows[0].slower)])},
             "regret": {"policy": regret([mean_table(list(fold.seeds.values())) for fold in folds]),
-                       **{who: regret([fold.rankers[who] for fold in folds]) for who in ("ranker", "trees")}}}
+                       **{who: regret([fold.rankers[who] for fold in folds]) for who in folds[0].rankers}}}
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("m", "n", "k", "fold", *COMPARED))
+        writer.writerow(("m", "n", "k", "fold", *list(COMPARED)[:len(rows[0].slower)]))
         writer.writerows((*row.shape, row.fold, *row.slower) for row in rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scores", type=Path, nargs="+")
-    parser.add_argument("--trees", type=Path, required=True, help="of scripts/train-ranker.py --folds")
-    parser.add_argument("--shapes", type=Path, required=True, help="a row for each shape goes here")
+    parser.add_argument("--trees", type=Path, help="of scripts/train-ranker.py --folds")
+    parser.add_argument("--samples", action="store_true", help="drawn lines in place of the likeliest")
+    parser.add_argument("--shapes", type=Path, help="a row for each shape goes here")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
     records = load()
     runs = [json.loads(path.read_text()) for path in options.scores]
     try:
-        folds = folds_of(records, runs, json.loads(options.trees.read_text()))
+        folds = folds_of(records, runs, json.loads(options.trees.read_text()) if options.trees else None, options.samples)
     except ValueError as error:
         parser.error(str(error))
     rows = [row for fold in folds for row in rows_of(fold, mean_table(list(fold.seeds.values())))]
-    found = {**{name: runs[0][name] for name in ("context", "size", "measured")},
+    found = {**{name: runs[0][name] for name in ("context", "size", "measured")}, "lines": "sampled" if options.samples else "likeliest",
              "processor_seconds": sum(run["processor_seconds"] for run in runs),
              **summary(folds, rows, target_shapes(records)[:N_TEST])}
-    write_rows(rows, options.shapes)
+    if options.shapes:
+        write_rows(rows, options.shapes)
     options.output.write_text(json.dumps(found, indent=1) + "\n")
     for name, of in found["compared"].items():
         print("%-26s %+.2f (%+.2f to %+.2f)" % (name, of["mean"], of["low"], of["high"]))

@@ -88,6 +88,19 @@ class TestFolds(unittest.TestCase):
         self.assertEqual((len(lines), lines[0]), (889, "m,n,k,fold,first_against_ranker,four_against_rankers_32,"
                                                        "first_against_trees,four_against_trees_32"))
 
+    def test_samples_of_who_does_not_know_are_behind_the_model_and_trees_may_be_left_out(self):
+        even = [run(fold, 1, 0) for fold in PARTS]  # every line as likely
+        sure = [run(fold, 1, 1) for fold in PARTS]  # nanoseconds of log-likelihood: the fastest always
+        firsts = []
+        for runs in (even, sure):
+            found = folds.folds_of(RECORDS, runs, None, samples=True)
+            rows = [row for fold in found for row in folds.rows_of(fold, fold.seeds[1])]
+            told = folds.summary(found, rows, split.target_shapes(RECORDS)[:100], repeats=50)
+            self.assertEqual(list(told["compared"]), ["first_against_ranker", "four_against_rankers_32"])
+            firsts.append(told["compared"]["first_against_ranker"])
+        self.assertGreater(firsts[0]["low"], 5)
+        self.assertLess(firsts[1]["high"], 0)
+
     def test_runs_that_do_not_belong_together_are_refused(self):
         whole = [run(fold, 1, 1) for fold in PARTS]
         for wrong, runs in (("the same seeds", whole[1:]), ("the same seeds", whole + [run(1, 2, 1)]), ("there twice", whole + whole[:1]),
