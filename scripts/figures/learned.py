@@ -169,6 +169,25 @@ def policy_against_ranker():
     return table(("slower than the ranker, percent (95%)", *words.values()), rows)
 
 
+def policy_samples():
+    """Lines as a policy draws them, in place of its likeliest, against the ranker's order of the same pools."""
+    rows = []
+    for who, name in (("145,470 parameters, 20,480 measurements", "compare.json"), ("145,470, 61,440", "long.json"), ("13,061,950, 20,480", "large.json")):
+        found = learned(name)["against_ranker"]["neighbours+ranker, stage 3, sampled"]
+        cells = (found[w] for w in ("first_against_first", "best_of_4_against_best_of_4", "best_of_4_against_best_of_32"))
+        rows.append((who, *("%+.2f (%+.2f to %+.2f)" % (d["mean"], d["low"], d["high"]) for d in cells)))
+    return table(("drawn, slower in percent (95%)", "first, ranker's first", "best of 4, ranker's best of 4", "best of 4, ranker's best of 32"), rows)
+
+
+def policy_rehearsals():
+    """What live learning would gain, by rehearse.py: drawn and likeliest lines of the held-out shapes."""
+    rows = []
+    for run in learned("rehearsals.json"):
+        gains = [run["recorded"][kind]["after - before"] for kind in ("sample", "likeliest", "best_of_4_samples")]
+        rows.append((run["shuffle"], run["steps"] * run["problems"], run["samples"], run["near"], run["lines"], *("%+.2f (%+.2f to %+.2f)" % tuple(g) for g in gains)))
+    return table(("draw", "problems", "samples of each", "weight", "lines measured", "a sample, change (95%)", "likeliest line", "best of 4 samples"), rows)
+
+
 def closed_loop():
     data = learned("closed-loop.json")
     rows = [(r["problem"].split()[0], "yes" if r["held_out"] else "no", *("%+.2f" % r[k] for k in ("policy", "shipped")),
