@@ -90,6 +90,7 @@ def main() -> None:
     parser.add_argument("--after", type=Path, nargs="+", required=True, help="in the same order")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
+    torch.set_num_threads(1)
     if len(options.before) != len(options.after):
         parser.error("--before and --after: as many policies of each")
     sides, trainer = [], Trainer(read(options.before[0]).recipe)

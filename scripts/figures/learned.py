@@ -135,7 +135,16 @@ def policy_live():
 
 def policy_live_small():
     """Regret of what was chosen for held-out problems, against the fastest line that the batch measured."""
-    summary, rows = learned("live-h100.json")["summary"], []
+    return chosen_live("live-h100.json")
+
+
+def policy_live_seeds():
+    """The same of three seeds."""
+    return chosen_live("live-seeds.json")
+
+
+def chosen_live(name):
+    summary, rows = learned(name)["summary"], []
     for name in summary["first"]:
         say = "%+.2f%% (%+.2f to %+.2f)" if "-" in name else "%.2f%% (%.2f to %.2f)"
         cells = [say % tuple(summary[part][name]) for part in ("first", "best_of_4")]
@@ -174,8 +183,11 @@ def policy_samples():
     rows = []
     for who, name in (("145,470 parameters, 20,480 measurements", "compare.json"), ("145,470, 61,440", "long.json"), ("13,061,950, 20,480", "large.json")):
         found = learned(name)["against_ranker"]["neighbours+ranker, stage 3, sampled"]
-        cells = (found[w] for w in ("first_against_first", "best_of_4_against_best_of_4", "best_of_4_against_best_of_32"))
+        cells = [found[w] for w in ("first_against_first", "best_of_4_against_best_of_4", "best_of_4_against_best_of_32")]
         rows.append((who, *("%+.2f (%+.2f to %+.2f)" % (d["mean"], d["low"], d["high"]) for d in cells)))
+    found = learned("folds-samples.json")["compared"]
+    first, four = ("%+.2f (%+.2f to %+.2f)" % (d["mean"], d["low"], d["high"]) for d in (found["first_against_ranker"], found["four_against_rankers_32"]))
+    rows.append(("145,470, 61,440; 888 shapes in turn, one seed", first, "-", four))
     return table(("drawn, slower in percent (95%)", "first, ranker's first", "best of 4, ranker's best of 4", "best of 4, ranker's best of 32"), rows)
 
 
