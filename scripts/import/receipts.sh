@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] [-s SECONDS] [-r BASELINES] CHECKOUT [SET [OPTION...]]: the
-# receipts of a published set by one command: builds the kernels (import.py, with the OPTIONs, such as --limit
-# 200), runs them in both modes against NVIDIA's baselines (scripts/gpu-run.sh published), those that need
-# padding once more without it, and makes the page OUT/receipts.md with OUT/receipts.tsv (receipts.py).
+# receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] [-s SECONDS] [-r BASELINES] CHECKOUT [SET
+# [OPTION...]]: the receipts of a published set by one command: builds the kernels (import.py, with the
+# OPTIONs, such as --limit 200), runs them in both modes against NVIDIA's baselines (scripts/gpu-run.sh
+# published), those that need padding once more without it, and makes the page OUT/receipts.md with
+# OUT/receipts.tsv (receipts.py).
 # CHECKOUT is one of the authors' repository, SET a directory of its kernels/ (h100_F32F16F16F32). Where it is
 # ended, or there is no GPU, the same command goes on; what it has so far is on the page. -s: how long a
 # kernel's setup, with the first calls in which it may tune itself, may take before it is `hang` (60). -r:
-# further references, by commas: cublaslt-exhaustive (3 to 5 s more a shape and mode), for a set with fp16 sums
-# cublaslt-autotuning-32f. Called by hand, from anywhere.
+# further references, by commas: cublaslt-exhaustive (3 to 5 s more a shape and mode), for a set with fp16
+# sums cublaslt-autotuning-32f. Called by hand, from anywhere.
 set -u
 usage='usage: receipts.sh [-o OUT] [-b BUILD] [-d DEVICE] [-t SECONDS] [-s SECONDS] [-r BASELINES] CHECKOUT [SET [OPTION...]]'
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 70

@@ -1,6 +1,6 @@
 #!/bin/bash
-# NVTX ranges of cells and contenders, as a profiler sees them: a stand-in for its library writes them down, and
-# asks for as much as NVIDIA's do.
+# NVTX ranges of cells and contenders, as a profiler sees them: a stand-in for its library writes them down,
+# and asks for as much as NVIDIA's do.
 # Where NVTX's own headers are installed the stand-in is tried with them first, so that both sides speak the
 # protocol that they do.
 # Times nothing.
