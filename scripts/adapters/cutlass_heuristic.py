@@ -90,9 +90,9 @@ def interface(nvmmh, options, flag):
 
 
 def propose(options, shapes):
-    """{layout: {shape: [Proposal]}}, each list without doubles: what the heuristics propose, in their order (for
-    a small shape two or three that CUTLASS 3 tells apart), then every other tile that they know of, by the time
-    that they expect."""
+    """{layout: {shape: [Proposal]}}, each list without doubles: what the heuristics propose, in their order
+    (for a small shape two or three that CUTLASS 3 tells apart), then every other tile that they know of, by
+    the time that they expect."""
     import nvMatmulHeuristics as nvmmh
     nvmmh.NvMatmulHeuristicsInterface.__del__ = lambda self: None  # its own crashes (0.1.0.27) where a discovery set was loaded
     found = {}
