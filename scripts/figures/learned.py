@@ -179,7 +179,8 @@ def policy_against_ranker():
 
 
 def policy_samples():
-    """Lines as a policy draws them, in place of its likeliest, against the ranker's order of the same pools."""
+    """Lines as a policy draws them, in place of its likeliest, against the ranker's order of the same
+    pools."""
     rows = []
     for who, name in (("145,470 parameters, 20,480 measurements", "compare.json"), ("145,470, 61,440", "long.json"), ("13,061,950, 20,480", "large.json")):
         found = learned(name)["against_ranker"]["neighbours+ranker, stage 3, sampled"]
