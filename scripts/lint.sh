@@ -1,8 +1,8 @@
 #!/bin/bash
-# lint.sh: format, clang-tidy, cppcheck, shell syntax, room order, sizes, head comments, names, types of the
-# Python module, prose and links, figures of the pages, the size of results, one version. Runs every check and
-# then fails if one did. A tool that is not installed is named and skipped; with CI=1 that is a failure too.
-# Repetition is reported (lint-repeats.sh) and fails nothing.
+# lint.sh: format, clang-tidy, cppcheck, whether fuzz targets compile, shell syntax, room order, sizes, head
+# comments, names, types of the Python module, prose and links, figures of the pages, the size of results, one
+# version. Runs every check and then fails if one did. A tool that is not installed is named and skipped; with
+# CI=1 that is a failure too. Repetition is reported (lint-repeats.sh) and fails nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
@@ -43,6 +43,11 @@ check_tidy() {
     printf '%s\n' $sources | xargs -r -P "$jobs" -n 1 sh -c \
         'clang-tidy --quiet "$@" -- -std=c17 -D_GNU_SOURCE -Iharness -Ibaselines -isystem '"$cuda"' -isystem /usr/include/$(gcc -print-multiarch)/openblas-pthread 2>/dev/null' tidy ||
         bad=1
+}
+
+# make fuzz builds these with clang, which CI has no time for on each day: they have to compile all the same.
+check_fuzz() {
+    gcc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -Iharness tests/fuzz/fuzz_*.c || bad=1
 }
 
 check_cppcheck() {
@@ -110,6 +115,7 @@ scripts/lint-repeats.sh
 scripts/lint-release.sh || bad=1
 check_cppcheck
 check_tidy
+check_fuzz
 wait "$figures" || bad=1
 cat "$told"
 [ "$bad" -eq 0 ] && echo "lint: clean"
