@@ -77,8 +77,7 @@ const struct config_field config_fields[] = {
      "offline_half_width where the fastest launch takes 1.6 ms or more; 0: the same."},
     {"stop", "offline_lead_half_width", FIELD_NUMBER, AT(stop.lead_delta), 0, 1, 0, NULL,
      "offline_half_width where the lead (of the fastest candidate over the fastest baseline) is ten times this or "
-     "more; "
-     "of smaller leads a tenth is enough. At most offline_half_width: no lead makes a difference."},
+     "more; of smaller leads a tenth is enough. At most offline_half_width: no lead makes a difference."},
     {"limits", "setup_seconds", FIELD_NUMBER, AT(limits.setup_seconds), 0.1, DAY_SECONDS, 60, NULL,
      "Setup, compilation included."},
     {"limits", "verify_seconds", FIELD_NUMBER, AT(limits.verify_seconds), 0.1, DAY_SECONDS, 60, NULL, "Verification."},

@@ -102,17 +102,25 @@ static bool is_compared(const struct cell_record *r, const struct contender_reco
     return false;
 }
 
+/* The least median of the candidates, or of the baselines that one of these can be compared with; INFINITY: there is
+ * none. */
+static double fastest_of(const struct cell_record *r, bool candidates)
+{
+    double fastest = INFINITY;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        bool counts = candidates ? c->candidate && c->copy_of[0] == '\0' : is_baseline(c) && is_compared(r, c);
+        if (counts && takes_part(r, c))
+            fastest = fmin(fastest, median_of(r, c));
+    }
+    return fastest;
+}
+
 /* Who is far behind the fastest baseline is the strongest one neither in this cell nor by luck: how far it is behind
  * the candidate need not be known as well. Without a candidate nobody is far. */
 static double far_from(const struct stop_config *stop, const struct cell_record *r)
 {
-    double fastest = INFINITY;
-    for (size_t i = 0; i < r->n_contenders && stop->near_baselines > 0; i++) {
-        const struct contender_record *c = &r->contenders[i];
-        if (is_baseline(c) && takes_part(r, c) && is_compared(r, c))
-            fastest = fmin(fastest, median_of(r, c));
-    }
-    return stop->near_baselines > 0 ? stop->near_baselines * fastest : INFINITY;
+    return stop->near_baselines > 0 ? stop->near_baselines * fastest_of(r, false) : INFINITY;
 }
 
 /* A copy (A/A) is compared with its original only, anything else with the baselines. */
@@ -221,24 +229,13 @@ static unsigned healthy_blocks(const struct cell_record *r)
     return n;
 }
 
-static double fastest_of(const struct cell_record *r, bool candidates)
-{
-    double fastest = INFINITY;
-    for (size_t i = 0; i < r->n_contenders; i++) {
-        const struct contender_record *c = &r->contenders[i];
-        bool counts = candidates ? c->candidate && c->copy_of[0] == '\0' : is_baseline(c) && is_compared(r, c);
-        if (counts && takes_part(r, c))
-            fastest = fmin(fastest, median_of(r, c));
-    }
-    return fastest;
-}
-
 double stop_wanted(const struct stop_config *stop, const struct cell_record *record)
 {
-    double candidate = fastest_of(record, true), baseline = fastest_of(record, false);
-    double delta = stop->delta[record->mode], lead = fabs(log(baseline / candidate));
-    if (record->mode != MODE_OFFLINE)
+    double delta = stop->delta[record->mode];
+    if (record->mode != MODE_OFFLINE || (stop->long_delta <= 0 && stop->lead_delta <= 0))
         return delta;
+    double candidate = fastest_of(record, true), baseline = fastest_of(record, false);
+    double lead = fabs(log(baseline / candidate));
     if (fmin(candidate, baseline) >= STOP_LONG_NS)
         delta = fmax(delta, stop->long_delta);
     return isfinite(lead) ? fmax(delta, fmin(stop->lead_delta, LEAD_SHARE * lead)) : delta;

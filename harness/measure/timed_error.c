@@ -28,10 +28,15 @@ void timed_error_add_spots(struct timed_counts *counts, const struct probe_spot 
     }
 }
 
+static double rms_of(const struct timed_counts *counts)
+{
+    return sqrt(counts->error_sq / counts->errors);
+}
+
 double timed_error_ratio(const struct entrant *entrant)
 {
     const struct timed_counts *counts = &entrant->timed;
-    double rms = sqrt(counts->error_sq / counts->errors);
+    double rms = rms_of(counts);
     return counts->errors > 0 && entrant->error_shown > 0 && rms > 0 && isfinite(rms) ? rms / entrant->error_shown
                                                                                       : NAN;
 }
@@ -39,7 +44,7 @@ double timed_error_ratio(const struct entrant *entrant)
 enum verdict timed_error_judge(const struct entrant *entrant, char *why)
 {
     const struct timed_counts *counts = &entrant->timed;
-    double rms = sqrt(counts->error_sq / counts->errors), limit = TIMED_ERROR_WRONG * entrant->error_bound;
+    double rms = rms_of(counts), limit = TIMED_ERROR_WRONG * entrant->error_bound;
     bool enough = counts->errors >= TIMED_ERROR_WRONG_LEAST && counts->judged >= TIMED_ERROR_WRONG_LAUNCHES &&
                   entrant->error_shown_of >= TIMED_ERROR_LEAST;
     if (entrant->error_bound <= 0 || !enough || rms <= limit)
