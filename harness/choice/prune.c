@@ -80,9 +80,14 @@ static bool streams_in_vain(const struct prune_request *r, const struct configur
     return c->tile.streams > 0 && 2.0 * (m * n + n * k + m * k) < STREAMS_FROM * r->machine.l2_bytes;
 }
 
+static bool is_proposed(const struct prune_request *r, const struct configuration *c)
+{
+    return !c->rejected && !streams_in_vain(r, c);
+}
+
 bool prune_takes(const struct prune_request *request, const struct configuration *c)
 {
-    return !c->rejected && !streams_in_vain(request, c) && takes_problem(request, c);
+    return is_proposed(request, c) && takes_problem(request, c);
 }
 
 /* The guesses of one problem, fastest first, and which of them are taken. */
@@ -115,7 +120,7 @@ static double fastest_fitting(const struct choice *choice)
 static bool is_asked(const struct prune_request *r, const struct configuration *c)
 {
     bool wide = c->tile.a_readers * c->tile.b_readers >= PRUNE_WIDE;
-    return !c->rejected && (wide || !r->wide) && !streams_in_vain(r, c);
+    return (wide || !r->wide) && is_proposed(r, c);
 }
 
 static void guess_all(struct choice *choice)
@@ -124,8 +129,10 @@ static void guess_all(struct choice *choice)
     const struct cudal2_problem problem = problem_of(r);
     for (size_t i = 0; i < r->space->n_configurations; i++) {
         const struct configuration *c = &r->space->configurations[i];
+        if (!is_asked(r, c))
+            continue;
         double seconds = model_seconds(&r->machine, &problem, r->conditions.layout, &c->tile);
-        if (is_asked(r, c) && isfinite(seconds))
+        if (isfinite(seconds))
             choice->guesses[choice->n++] = (struct guess){seconds, i};
     }
     qsort(choice->guesses, choice->n, sizeof *choice->guesses, by_seconds);
@@ -234,4 +241,18 @@ size_t prune_merge(struct prune_lists *lists, size_t most, size_t *taken)
         more = take_next(list_of(lists, n), taken, n) || take_next(&lists->first, taken, n) ||
                take_next(&lists->model, taken, n);
     return n;
+}
+
+size_t prune_together(const struct prune_request *request, prune_chooser choose, const struct prune_most *most,
+                      size_t *taken)
+{
+    struct prune_lists lists = {.first.n = 0};
+    struct prune_request without = *request, wide = *request;
+    without.trees = NULL;
+    wide.wide = true;
+    if (request->trees)
+        lists.model.n = choose(&without, most->all, lists.model.items);
+    lists.first.n = choose(request, most->all, lists.first.items);
+    lists.wide.n = choose(&wide, most->wide, lists.wide.items);
+    return prune_merge(&lists, most->all, taken);
 }

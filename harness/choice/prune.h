@@ -51,6 +51,19 @@ struct prune_lists {
  * has any, no index twice; how many, at most `most`. */
 size_t prune_merge(struct prune_lists *lists, size_t most, size_t *taken);
 
+/* Puts the request's choice into chosen[PRUNE_MAX], `most` of it at most; returns how many. */
+typedef size_t (*prune_chooser)(const struct prune_request *request, size_t most, size_t *chosen);
+
+/* How many configurations there may be at most, up to PRUNE_MAX, and how many for the places of wide clusters. */
+struct prune_most {
+    size_t all, wide;
+};
+
+/* The request chosen for by `choose` with its trees, without them (where it has any), and of wide clusters alone,
+ * merged into taken[PRUNE_MAX]; returns how many. */
+size_t prune_together(const struct prune_request *request, prune_chooser choose, const struct prune_most *most,
+                      size_t *taken);
+
 /* Whether the configuration takes the request's problem, is not rejected, and lets no operand leave the L2 first where
  * the problem fits there. */
 bool prune_takes(const struct prune_request *request, const struct configuration *c);

@@ -189,15 +189,7 @@ static size_t chosen_by(const struct prune_request *request, size_t most, size_t
 
 static size_t choose_indices(const struct prune_request *request, size_t most, size_t *taken)
 {
-    struct prune_lists lists = {.first.n = 0};
-    struct prune_request without = *request, wide = *request;
-    without.trees = NULL;
-    wide.wide = true;
-    if (request->trees)
-        lists.model.n = chosen_by(&without, most, lists.model.items);
-    lists.first.n = chosen_by(request, most, lists.first.items);
-    lists.wide.n = chosen_by(&wide, most / PRUNE_WIDE_EVERY, lists.wide.items);
-    return prune_merge(&lists, most, taken);
+    return prune_together(request, chosen_by, &(struct prune_most){most, most / PRUNE_WIDE_EVERY}, taken);
 }
 
 static struct prune_request request_of(const struct ranker *r, const struct ranked_space *s, const struct rank_query *q)

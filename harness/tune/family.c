@@ -181,20 +181,17 @@ static struct prune_request prune_request_of(const struct family *f, enum cudal2
     };
 }
 
-/* As rank.c chooses, only that what is alike stays together: there is room for more of them. */
+/* As rank.c's, only that what is alike stays together: there is room for more of them. */
+static size_t chosen_by(const struct prune_request *request, size_t most, size_t *chosen)
+{
+    size_t n = prune_choose(request, chosen);
+    return n < most ? n : most;
+}
+
 static size_t expected(const struct prune_request *request, size_t *chosen)
 {
-    struct prune_lists lists = {.first.n = 0};
-    struct prune_request without = *request, wide = *request;
-    without.trees = NULL;
-    wide.wide = true;
-    if (request->trees)
-        lists.model.n = prune_choose(&without, lists.model.items);
-    lists.first.n = prune_choose(request, lists.first.items);
-    lists.wide.n = prune_choose(&wide, lists.wide.items);
-    if (lists.wide.n > request->breadth / PRUNE_WIDE_EVERY)
-        lists.wide.n = request->breadth / PRUNE_WIDE_EVERY;
-    return prune_merge(&lists, PRUNE_MAX, chosen);
+    const struct prune_most most = {PRUNE_MAX, request->breadth / PRUNE_WIDE_EVERY};
+    return prune_together(request, chosen_by, &most, chosen);
 }
 
 /* Adds the key of a configuration; returns how many there are then. */
