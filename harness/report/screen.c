@@ -20,6 +20,7 @@
 #include "report/screen_invariance.h"
 #include "report/screen_races.h"
 #include "report/screen_rotation.h"
+#include "report/screen_seen.h"
 #include "report/screen_rows.h"
 #include "report/time_tables.h"
 #include "report/table.h"
@@ -307,28 +308,13 @@ static unsigned count_early(const struct result *r, const char *name, bool joine
     return n;
 }
 
-/* Names of contenders, each once. */
-struct seen {
-    const char *names[RECORD_MAX_CONTENDERS];
-    size_t n;
-};
-
-static bool is_seen(const struct seen *seen, const char *name)
-{
-    bool found = seen->n == RECORD_MAX_CONTENDERS;
-    for (size_t i = 0; i < seen->n && !found; i++)
-        found = strcmp(seen->names[i], name) == 0;
-    return found;
-}
-
 static void add_early(struct screen *screen, struct seen *seen, const struct result_contender *c, bool joined)
 {
-    if (!overlaps(c, joined) || is_seen(seen, c->name))
+    if (!overlaps(c, joined) || !seen_first(seen, c->name))
         return;
     unsigned count = count_early(screen->result, c->name, joined);
     const char *label = joined ? "Joined in device-row by --join-rows: " : "Launched early: ";
-    text_add(&screen->text, "%s%s in %u cell%s", seen->n == 0 ? label : ", ", c->name, count, count == 1 ? "" : "s");
-    seen->names[seen->n++] = c->name;
+    text_add(&screen->text, "%s%s in %u cell%s", seen->n == 1 ? label : ", ", c->name, count, count == 1 ? "" : "s");
 }
 
 /* Contenders have the names that they have in the cell where each is met first. */

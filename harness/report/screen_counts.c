@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/tree.h"
+
 static void print_slowdowns(struct screen *screen, double blocks, double cells)
 {
     bool one = blocks == 1;
@@ -27,10 +29,7 @@ static double count_of(const struct screen *screen, enum cell_status status, dou
 /* NAN where the run does not say. */
 static double offline_half_width(const struct result *result)
 {
-    const cJSON *config = cJSON_GetObjectItemCaseSensitive(result->run.json, "config");
-    const cJSON *stop = cJSON_GetObjectItemCaseSensitive(config, "stop");
-    const cJSON *width = cJSON_GetObjectItemCaseSensitive(stop, "offline_half_width");
-    return cJSON_IsNumber(width) ? width->valuedouble : NAN;
+    return tree_number(tree_member(tree_member(result->run.json, "config"), "stop"), "offline_half_width");
 }
 
 /* Large leads and long launches may need less (stop.h): how many cells have no more than that. */
