@@ -102,6 +102,13 @@ def difference(pools: Sequence[Pool], a: Table, b: Table, a_at: int, b_at: int, 
             (("mean", statistics.mean(means)), ("low", low), ("high", high))}
 
 
+def by_drawing(values: Sequence[float], digits: int, repeats: int = 2000) -> List[float]:
+    """The mean, and 95% by drawing the values."""
+    rng = random.Random(7)
+    drawn = sorted(statistics.fmean(rng.choices(values, k=len(values))) for _ in range(repeats))
+    return [round(v, digits) for v in (statistics.fmean(values), drawn[int(0.025 * repeats)], drawn[int(0.975 * repeats)])]
+
+
 def mean_scores(runs: Sequence[Sequence[Dict[str, Any]]]) -> List[Dict[str, Any]]:
     """Of each problem, the mean log-likelihood of each line over runs that differ in the seed alone."""
     return [{"problem": of[0]["problem"], "scores": [sum(s) / len(s) for s in zip(*(o["scores"] for o in of))]}

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from .compare import REPEATS, likeliest, sampled
+from .compare import REPEATS, by_drawing, likeliest, sampled
 from .price import Price, fitted, price_of
 from .records import Pool, load
 from .search import Neighbours, configurations, evolution_order, random_order, ranker_order, spread_order
@@ -66,17 +66,10 @@ def table_of(pools: Sequence[Pool], orders: Sequence[Sequence[Order]], price: Pr
     return {shape: mean_row(rows) for shape, rows in found.items()}
 
 
-def interval(values: Sequence[float], repeats: int = 2000) -> List[float]:
-    """Mean, and 95% by drawing shapes."""
-    rng = random.Random(7)
-    drawn = sorted(statistics.fmean(rng.choices(values, k=len(values))) for _ in range(repeats))
-    return [round(v, 2) for v in (statistics.fmean(values), drawn[int(0.025 * repeats)], drawn[int(0.975 * repeats)])]
-
-
 def summary(table: Dict[Tuple[int, int, int], Row]) -> List[Optional[List[float]]]:
     out: List[Optional[List[float]]] = []
     for column in zip(*table.values()):
-        out.append(None if None in column else interval([v for v in column if v is not None]))
+        out.append(None if None in column else by_drawing([v for v in column if v is not None], 2))
     return out
 
 

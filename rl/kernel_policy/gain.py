@@ -14,17 +14,15 @@ import json
 import math
 import random
 import statistics
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
 import torch
 
-from .compare import sampled
-from .env import RewardTerms
+from .compare import by_drawing, sampled
 from .records import Pool
 from .split import is_target
-from .train import Recipe, Trainer, ordered
+from .train import Trainer, ordered, read_policy
 
 KINDS = ("sample", "likeliest", "best_of_likeliest_4", "best_of_4_samples")
 DRAWS, REPEATS = 40, 4000
@@ -54,9 +52,7 @@ def interval(pools: Sequence[Pool], values: Sequence[float]) -> List[float]:
     shapes: Dict[Any, List[float]] = {}
     for pool, value in zip(pools, values):
         shapes.setdefault(pool.problem.shape, []).append(value)
-    means, rng = [statistics.fmean(v) for v in shapes.values()], random.Random(7)
-    drawn = sorted(statistics.fmean(rng.choices(means, k=len(means))) for _ in range(REPEATS))
-    return [round(v, 3) for v in (statistics.fmean(means), drawn[int(0.025 * REPEATS)], drawn[int(0.975 * REPEATS)])]
+    return by_drawing([statistics.fmean(v) for v in shapes.values()], 3, REPEATS)
 
 
 def gain(pools: Sequence[Pool], before: Sequence[List[Row]], after: Sequence[List[Row]]) -> Dict[str, Any]:
@@ -71,19 +67,6 @@ def gain(pools: Sequence[Pool], before: Sequence[List[Row]], after: Sequence[Lis
     return out
 
 
-@dataclass
-class Read:
-    recipe: Recipe
-    state: Dict[str, torch.Tensor]
-
-
-def read(path: Path) -> Read:
-    """A policy.pt of train, or what live.py keeps of one."""
-    kept = torch.load(path, map_location="cpu", weights_only=True)
-    members: Dict[str, Any] = {**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"])}
-    return Read(Recipe(**members), kept["state"] if "state" in kept else kept["modules"]["policy"])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, nargs="+", required=True)
@@ -93,11 +76,11 @@ def main() -> None:
     torch.set_num_threads(1)
     if len(options.before) != len(options.after):
         parser.error("--before and --after: as many policies of each")
-    sides, trainer = [], Trainer(read(options.before[0]).recipe)
+    sides, trainer = [], Trainer(read_policy(options.before[0])[0])
     for paths in (options.before, options.after):
         rows = []
         for path in paths:
-            trainer.policy.adopt(read(path).state)
+            trainer.policy.adopt(read_policy(path)[1])
             rows.append(of_policy(trainer))
         sides.append(rows)
     found = gain(held_out(trainer), *sides)

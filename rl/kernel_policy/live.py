@@ -31,14 +31,13 @@ from typing import Any, Deque, Dict, List, Optional, Sequence, Tuple
 import torch
 from torch import Tensor
 
-from .compare import sampled
-from .env import RewardTerms
+from .compare import by_drawing, sampled
 from .grpo import ABSENT, whole_loss
 from .model import Choices, Policy, log_probabilities, words_along
 from .records import Pool, Records
 from .served import Server, log_reward, stand_in, submission
 from .split import is_target
-from .train import SCATTER, Recipe, Trainer
+from .train import SCATTER, Trainer, read_policy
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "python"))
 from cudal2_bench.served import serving  # noqa: E402
@@ -121,11 +120,10 @@ class Live(Trainer):
     """A policy that learns from measured lines, whoever asked for them."""
 
     def __init__(self, policy: Path, device: str = "cpu", rate: float = 5e-4, near: float = 1.0):
-        kept = torch.load(policy, map_location=device, weights_only=True)
-        recipe = Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"]), "keep_near": near})
-        recipe.rates = (*recipe.rates[:2], rate)
+        recipe, state = read_policy(policy, device)
+        recipe.keep_near, recipe.rates = near, (*recipe.rates[:2], rate)
         super().__init__(recipe, device=device)
-        self.policy.adopt(kept["state"])
+        self.policy.adopt(state)
         self.before = {name: tensor.clone() for name, tensor in self.policy.state_dict().items()}
         self.place = self._begin(3)  # before anything was learned: the reference
         self.place.plan = torch.optim.lr_scheduler.LambdaLR(self.place.optimizer, lambda s: min(1.0, (s + 1) / 10))
@@ -328,13 +326,6 @@ def least(values: Sequence[float], count: int) -> List[int]:
     return sorted(range(len(values)), key=lambda i: values[i])[:count]
 
 
-def interval(values: Sequence[float], repeats: int = 2000) -> List[float]:
-    """Mean, and 95% by drawing problems."""
-    rng = random.Random(7)
-    drawn = sorted(statistics.fmean(rng.choices(values, k=len(values))) for _ in range(repeats))
-    return [round(v, 3) for v in (statistics.fmean(values), drawn[int(0.025 * repeats)], drawn[int(0.975 * repeats)])]
-
-
 def summary(each: Dict[str, Dict[str, List[float]]]) -> Dict[str, Any]:
     """Regret of each way over the problems, seeds together; and how much less it is after than before."""
     out: Dict[str, Any] = {}
@@ -343,9 +334,9 @@ def summary(each: Dict[str, Dict[str, List[float]]]) -> Dict[str, Any]:
         for name, of in each.items():
             groups[name.split(", seed")[0]].append(of[kind])
         means = {name: [statistics.fmean(v) for v in zip(*lists)] for name, lists in groups.items()}
-        out[kind] = {name: interval(values) for name, values in means.items()}
+        out[kind] = {name: by_drawing(values, 3) for name, values in means.items()}
         if "after" in means:
-            out[kind]["after - before"] = interval([a - b for a, b in zip(means["after"], means["before"])])
+            out[kind]["after - before"] = by_drawing([a - b for a, b in zip(means["after"], means["before"])], 3)
     return out
 
 

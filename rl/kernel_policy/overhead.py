@@ -23,12 +23,11 @@ from typing import Any, Callable, Dict, List, Sequence, Set
 
 import torch
 
-from .env import RewardTerms
 from .model import sample
 from .records import Pool, load
 from .search import Neighbours, configurations, evolution_order, random_order
 from .split import is_target, split
-from .train import Recipe, Trainer, ordered
+from .train import Recipe, Trainer, ordered, read_policy
 
 LAYOUTS = 2
 WRITTEN = (1, 4, 16)
@@ -70,9 +69,9 @@ def policy_seconds(size: str, context: str, pools: Sequence[Pool]) -> float:
 
 
 def trained(path: Path, device: str = "cpu") -> Trainer:
-    kept = torch.load(path, map_location=device, weights_only=True)
-    trainer = Trainer(Recipe(**{**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"])}), device=device)
-    trainer.policy.adopt(kept["state"])
+    recipe, state = read_policy(path, device)
+    trainer = Trainer(recipe, device=device)
+    trainer.policy.adopt(state)
     trainer.policy.eval()
     return trainer
 

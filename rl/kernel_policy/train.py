@@ -363,6 +363,13 @@ def write(trainer: Trainer, told: Dict[str, Any], output: Path) -> None:
     (output / "scores.json").write_text(json.dumps(told))
 
 
+def read_policy(path: Path, device: str = "cpu") -> Tuple[Recipe, Dict[str, Tensor]]:
+    """Of a policy.pt, or of what live.py keeps of a policy."""
+    kept = torch.load(path, map_location=device, weights_only=True)
+    members: Dict[str, Any] = {**kept["recipe"], "terms": RewardTerms(**kept["recipe"]["terms"])}
+    return Recipe(**members), kept["state"] if "state" in kept else kept["modules"]["policy"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)

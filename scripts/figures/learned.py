@@ -31,6 +31,14 @@ def policy_names():
     return rows
 
 
+def signed(mean, low, high):
+    return "%+.2f (%+.2f to %+.2f)" % (mean, low, high)
+
+
+def change(interval):
+    return signed(*(interval[k] for k in ("mean", "low", "high")))
+
+
 def policy():
     rows = [(name, *("%.2f / %.2f" % (t["f32 offline"][b]["mean"], t["f32 offline"][b]["median"]) for b in ("1", "4", "16", "64")))
             for name, t in policy_names()]
@@ -41,7 +49,7 @@ def policy_large():
     """The same of policies of 13 million parameters, after stage 3."""
     data = learned("large.json")
     rows = [(name, *("%.2f / %.2f" % (t["f32 offline"][b]["mean"], t["f32 offline"][b]["median"]) for b in ("1", "4", "16", "64")),
-             "%+.2f (%+.2f to %+.2f)" % tuple(data["against_ranker"][name]["first_against_first"][k] for k in ("mean", "low", "high")))
+             change(data["against_ranker"][name]["first_against_first"]))
             for name, t in data["policies"].items() if "stage 3" in name]
     return table(("regret in percent, mean / median", "1", "4", "16", "64", "first, slower than the ranker's"), rows)
 
@@ -50,8 +58,7 @@ def policy_counters():
     """Contexts with counters of the neighbours' lines and without, after stage 3, by length of training."""
     rows = []
     for r in learned("counters.json")["rows"]:
-        gains = ["%+.2f (%+.2f to %+.2f)" % tuple(r[name][k] for k in ("mean", "low", "high")) if name in r else "-"
-                 for name in ("slower_1", "slower_4", "slower_than_ranker")]
+        gains = [change(r[name]) if name in r else "-" for name in ("slower_1", "slower_4", "slower_than_ranker")]
         rows.append((r["size"], format(r["measured"], ","), r["context"], *(", ".join("%.2f" % v for v in r[b]) for b in ("1", "4")), *gains))
     return table(("size", "trained on", "context", "after 1, each seed", "after 4, each seed", "first, slower with counters (95%)",
                   "best of 4", "first, slower than the ranker's"), rows)
@@ -64,10 +71,9 @@ FOLDS = {"first_against_ranker": "first, ranker's first", "four_against_rankers_
 def policy_folds():
     """A policy over shapes held out in turn, against the recorded ranker and against trees."""
     found = learned("folds.json")
-    between = lambda mean, low, high: "%+.2f (%+.2f to %+.2f)" % (mean, low, high)
-    rows = [(words, between(d["mean"], d["low"], d["high"]), ", ".join("%+.2f" % v for v in d["folds"]),
+    rows = [(words, change(d), ", ".join("%+.2f" % v for v in d["folds"]),
              "%+.2f to %+.2f" % (d["folds_low"], d["folds_high"]),
-             between(*(d["without_the_split"][k] for k in ("mean", "low", "high"))),
+             change(d["without_the_split"]),
              ", ".join("%+.2f" % v for v in found["of_seeds"][name]), "%d / %d" % (d["ahead"], d["behind"]))
             for name, words in FOLDS.items() for d in [found["compared"][name]]]
     return table(("slower, percent", "all shapes (95%)", "each fold", "95% by the folds' scatter", "without the 100 (95%)", "each seed",
@@ -174,7 +180,7 @@ def policy_against_ranker():
     rows = []
     for name, found in learned("compare.json")["against_ranker"].items():
         if "stage 3" in name:
-            rows.append((name, *("%+.2f (%+.2f to %+.2f)" % (d["mean"], d["low"], d["high"]) for d in (found[w] for w in words))))
+            rows.append((name, *(change(found[w]) for w in words)))
     return table(("slower than the ranker, percent (95%)", *words.values()), rows)
 
 
@@ -184,11 +190,9 @@ def policy_samples():
     rows = []
     for who, name in (("145,470 parameters, 20,480 measurements", "compare.json"), ("145,470, 61,440", "long.json"), ("13,061,950, 20,480", "large.json")):
         found = learned(name)["against_ranker"]["neighbours+ranker, stage 3, sampled"]
-        cells = [found[w] for w in ("first_against_first", "best_of_4_against_best_of_4", "best_of_4_against_best_of_32")]
-        rows.append((who, *("%+.2f (%+.2f to %+.2f)" % (d["mean"], d["low"], d["high"]) for d in cells)))
+        rows.append((who, *(change(found[w]) for w in ("first_against_first", "best_of_4_against_best_of_4", "best_of_4_against_best_of_32"))))
     found = learned("folds-samples.json")["compared"]
-    first, four = ("%+.2f (%+.2f to %+.2f)" % (d["mean"], d["low"], d["high"]) for d in (found["first_against_ranker"], found["four_against_rankers_32"]))
-    rows.append(("145,470, 61,440; 888 shapes in turn, one seed", first, "-", four))
+    rows.append(("145,470, 61,440; 888 shapes in turn, one seed", change(found["first_against_ranker"]), "-", change(found["four_against_rankers_32"])))
     return table(("drawn, slower in percent (95%)", "first, ranker's first", "best of 4, ranker's best of 4", "best of 4, ranker's best of 32"), rows)
 
 
@@ -197,7 +201,7 @@ def policy_rehearsals():
     rows = []
     for run in learned("rehearsals.json"):
         gains = [run["recorded"][kind]["after - before"] for kind in ("sample", "likeliest", "best_of_4_samples")]
-        rows.append((run["shuffle"], run["steps"] * run["problems"], run["samples"], run["near"], run["lines"], *("%+.2f (%+.2f to %+.2f)" % tuple(g) for g in gains)))
+        rows.append((run["shuffle"], run["steps"] * run["problems"], run["samples"], run["near"], run["lines"], *(signed(*g) for g in gains)))
     return table(("draw", "problems", "samples of each", "weight", "lines measured", "a sample, change (95%)", "likeliest line", "best of 4 samples"), rows)
 
 
