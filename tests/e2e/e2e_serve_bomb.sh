@@ -10,11 +10,8 @@ kernels=$(dirname "$bench")/../kernels
     { echo "no compiler: $(tail -1 "$work/err")"; exit 77; }
 cp "$plugins/honest.so" "$plugins/steady.so" "$work/plugins/"
 at_exit() { [ -z "$server" ] || kill -9 "$server"; }
-if ! begin "$work/jobs" || [ -z "$url" ]; then
-    grep -q 'libmicrohttpd' "$work/serve.err" && { echo "$(tail -1 "$work/serve.err")"; exit 77; }
-    verdict 1 "the server begins" "$(tail -1 "$work/serve.err")"
-    finish
-fi
+begin "$work/jobs"
+has_begun
 
 # 2^40 types, each of its own, in two lines.
 bomb='template <int D, long I> struct t { static const int x = t<D - 1, 2 * I>::x + t<D - 1, 2 * I + 1>::x; };'

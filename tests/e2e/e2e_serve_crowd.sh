@@ -12,11 +12,8 @@ at_exit() {
         kill -9 "$one" 2>/dev/null
     done
 }
-if ! begin "$work/jobs" || [ -z "$url" ]; then
-    grep -q 'libmicrohttpd' "$work/serve.err" && { echo "skipped: $(tail -1 "$work/serve.err")"; exit 0; }
-    verdict 1 "the server begins" "$(tail -1 "$work/serve.err")"
-    finish
-fi
+begin "$work/jobs"
+has_begun
 
 # --- connections ---
 port=${url##*:}

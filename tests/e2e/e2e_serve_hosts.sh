@@ -17,11 +17,8 @@ at_exit() {
     done
 }
 mkdir "$work/shared"
-if ! begin "$work/shared/a" --peers "$work/shared" || [ -z "$url" ]; then
-    grep -q 'libmicrohttpd' "$work/serve.err" && { echo "skipped: $(tail -1 "$work/serve.err")"; exit 0; }
-    verdict 1 "the server begins" "$(tail -1 "$work/serve.err")"
-    finish
-fi
+begin "$work/shared/a" --peers "$work/shared"
+has_begun
 server_a=$server url_a=$url
 begin "$work/shared/b" --peers "$work/shared"
 server_b=$server url_b=$url
@@ -30,11 +27,7 @@ mkfifo "$work/urls"
 python3 "$hosts" balance "$url_a" "$url_b" <"$work/urls" >"$work/balancer" &
 balancer=$!
 exec 3>"$work/urls"
-for _ in $(seq 500); do
-    grep -q listening "$work/balancer" && break
-    sleep 0.02
-done
-url=$(sed -n 's/^listening on //p' "$work/balancer")
+await_listening "$balancer" "$work/balancer"
 
 outcomes() { # outcomes HOST: how many of its jobs are done
     find "$work/shared/$1" -name outcome.json | wc -l

@@ -4,16 +4,29 @@
 server=
 mkdir "$work/plugins"
 
+await_listening() { # await_listening PROCESS FILE: until it says in FILE where it listens; $url, empty where it ends
+    for _ in $(seq "${listen_tries:-500}"); do
+        grep -q listening "$2" 2>/dev/null && break
+        kill -0 "$1" 2>/dev/null || break
+        sleep 0.02
+    done
+    url=$(sed -n 's/^listening on //p' "$2")
+}
+
 launch() { # launch COMMAND...: a server, once it listens; $url, empty where it does not
     rm -f "$work/serve.out" # or what the last one said is believed
     "$@" >"$work/serve.out" 2>>"$work/serve.err" </dev/null &
     server=$!
-    for _ in $(seq "${listen_tries:-500}"); do
-        grep -q listening "$work/serve.out" 2>/dev/null && break
-        kill -0 "$server" 2>/dev/null || break
-        sleep 0.02
-    done
-    url=$(sed -n 's/^listening on //p' "$work/serve.out")
+    await_listening "$server" "$work/serve.out"
+}
+
+# After the first begin or launch: leaves a test of a program without libmicrohttpd out, and ends one whose
+# server does not come.
+has_begun() {
+    [ -z "$url" ] || return 0
+    grep -q 'libmicrohttpd' "$work/serve.err" && { echo "skipped: $(tail -1 "$work/serve.err")"; exit 0; }
+    verdict 1 "the server begins" "$(tail -1 "$work/serve.err")"
+    finish
 }
 
 begin() { # begin DIRECTORY [OPTION...]: a server on a free port
