@@ -431,6 +431,7 @@ static int judge_segment(struct judgement *l, enum timing timing, struct error *
     int code = project(l, err);
     if (code == 0 && timing == bench_row_timing(l->bench))
         code = judge_row(l, err);
+    code = code == 0 ? convict(l, timed_error_judge(l->entrant, l->why), err) : code;
     t->cost.checks++;
     t->cost.checks_ns += timed_now_ns(l->bench) - start;
     return code;

@@ -41,21 +41,47 @@ double timed_error_ratio(const struct entrant *entrant)
                                                                                       : NAN;
 }
 
+/* The fewer elements of the two. */
+static double fewest(const struct entrant *entrant)
+{
+    return fmin(entrant->timed.errors, entrant->error_shown_of);
+}
+
+/* What all together may err by. */
+static double allowed(const struct entrant *entrant)
+{
+    double most = TIMED_ERROR_WRONG * entrant->error_bound;
+    double other = TIMED_ERROR_OTHER * judge_scatter(fewest(entrant)) * entrant->error_shown;
+    return other > 0 ? fmin(most, fmax(other, TIMED_ERROR_OTHER_SHARE * entrant->error_bound)) : most;
+}
+
+/* A row that is cut short is judged behind a launch of its own, and only segments have them. */
+static bool enough_launches(const struct timed_counts *counts)
+{
+    unsigned least = counts->rows > 0 ? TIMED_ERROR_WRONG_SEGMENTS : TIMED_ERROR_WRONG_LAUNCHES;
+    return counts->judged + counts->rows >= least;
+}
+
 enum verdict timed_error_judge(const struct entrant *entrant, char *why)
 {
     const struct timed_counts *counts = &entrant->timed;
-    double rms = rms_of(counts), limit = TIMED_ERROR_WRONG * entrant->error_bound;
-    bool enough = counts->errors >= TIMED_ERROR_WRONG_LEAST && counts->judged >= TIMED_ERROR_WRONG_LAUNCHES &&
+    double rms = rms_of(counts), limit = allowed(entrant);
+    bool enough = counts->errors >= TIMED_ERROR_WRONG_LEAST && enough_launches(counts) &&
                   entrant->error_shown_of >= TIMED_ERROR_LEAST;
     if (entrant->error_bound <= 0 || !enough || rms <= limit)
         return VERDICT_OK;
-    snprintf(why, CUDAL2_WHY, "RMS error %.3g over all that were judged, allowed is %.3g", rms, limit);
+    if (limit < TIMED_ERROR_WRONG * entrant->error_bound)
+        snprintf(why, CUDAL2_WHY,
+                 "RMS error %.3g over all that were judged, allowed is %.3g: it was %.3g when verified", rms, limit,
+                 entrant->error_shown);
+    else
+        snprintf(why, CUDAL2_WHY, "RMS error %.3g over all that were judged, allowed is %.3g", rms, limit);
     return VERDICT_WRONG_RESULT;
 }
 
 bool timed_error_changes(const struct entrant *entrant)
 {
-    double few = fmin(entrant->timed.errors, entrant->error_shown_of);
+    double few = fewest(entrant);
     double ratio = timed_error_ratio(entrant), limit = TIMED_ERROR_CHANGES * judge_scatter(few);
     return few >= TIMED_ERROR_LEAST && (ratio > limit || ratio < 1 / limit);
 }

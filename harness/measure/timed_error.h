@@ -1,8 +1,9 @@
 /*
  * timed_error.h - how far off timed outputs are from the true product, over all that was judged. A single launch may
  * err by more than verification takes (judge.h), all of them together may not. And against what the same contender
- * showed in verification: who changes to other arithmetic within that is told so. That is a remark, for a library may
- * choose another order of sums when it likes.
+ * showed in verification: who changes to other arithmetic is told so. Up to what baselines err by, half as much again,
+ * that is a remark, for a library may choose another order of sums when it likes. Beyond, twice the error that it
+ * showed is wrong: what was timed was not verified.
  */
 #ifndef CUDAL2_MEASURE_TIMED_ERROR_H
 #define CUDAL2_MEASURE_TIMED_ERROR_H
@@ -18,6 +19,12 @@
 #define TIMED_ERROR_WRONG 1.25
 #define TIMED_ERROR_WRONG_LEAST 1000.0
 #define TIMED_ERROR_WRONG_LAUNCHES 16u
+#define TIMED_ERROR_WRONG_SEGMENTS 8u /* of a device that judges them: inputs are not spread there, and scatter less   \
+                                       */
+/* So they are from this ratio to what the contender showed on, where that is more than a share of the bound, which is
+ * three times what baselines and theory say (verify/model.h). */
+#define TIMED_ERROR_OTHER 2.0
+#define TIMED_ERROR_OTHER_SHARE 0.5
 
 /* So many of the elements of one output have errors of their own: all share the few inputs of a short row or column. */
 double timed_error_independent(const struct cudal2_problem *p, double elements);
@@ -29,8 +36,8 @@ void timed_error_add_spots(struct timed_counts *counts, const struct probe_spot 
 
 /* The RMS error of what was judged over that of verification; NaN where one of them is not known or 0. */
 double timed_error_ratio(const struct entrant *entrant);
-/* Wrong_result with the reason in why[CUDAL2_WHY] when all that was judged so far
- * errs by more than verification would have taken; else ok. */
+/* Wrong_result with the reason in why[CUDAL2_WHY] when all that was judged so far errs by more than verification would
+ * have taken, or by other arithmetic than it saw; else ok. */
 enum verdict timed_error_judge(const struct entrant *entrant, char *why);
 /* Whether the ratio is more than the scatter of as many elements as were looked at, there and here. */
 bool timed_error_changes(const struct entrant *entrant);

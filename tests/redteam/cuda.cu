@@ -412,6 +412,7 @@ static const row rows[] = {
     {"gpu-repairs-nan", plain<REPAIRS_NAN>},
     {"gpu-late-k", plain<LATE_K>},
     {"gpu-late-8-bits", plain<LATE_8_BITS>},
+    {"gpu-late-10-bits", plain<LATE_10_BITS>},
     {"gpu-late-rows", plain<LATE_ROWS>},
     {"gpu-late-scaled", plain<LATE_SCALED>},
     {"gpu-late-touch-b", plain<LATE_TOUCH_B>},

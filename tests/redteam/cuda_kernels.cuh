@@ -29,7 +29,8 @@ enum {
     LATE_ROWS = 1 << 18,
     LATE_SCALED = 1 << 19,
     LATE_TOUCH_B = 1 << 20,
-    LATE_OTHER_ROW = 1 << 21
+    LATE_OTHER_ROW = 1 << 21,
+    LATE_10_BITS = 1 << 22
 };
 
 struct gemm {
@@ -57,13 +58,20 @@ static __device__ float in_8_bits(__half value, bool cut)
     return cut ? __uint_as_float(__float_as_uint(wide) & 0xffff0000u) : wide;
 }
 
+/* One bit less than it has. */
+static __device__ float in_10_bits(__half value)
+{
+    return __half2float(__ushort_as_half((unsigned short)((__half_as_ushort(value) + 1) & ~1)));
+}
+
 static __device__ __half late_sum(const gemm &g, long i, long j, int does)
 {
     const bool cut = does & LATE_8_BITS;
     const long k = does & LATE_K ? g.k - g.k / 20 : g.k, row = does & LATE_OTHER_ROW ? i / 2 * 2 : i;
     float sum = 0;
     for (long p = 0; p < k; p++)
-        sum += in_8_bits(g.a[row * g.k + p], cut) * in_8_bits(g.b[p * g.n + j], cut);
+        sum += (does & LATE_10_BITS ? in_10_bits(g.a[row * g.k + p]) : in_8_bits(g.a[row * g.k + p], cut)) *
+               in_8_bits(g.b[p * g.n + j], cut);
     return __float2half(does & LATE_SCALED ? 1.01f * sum : sum);
 }
 

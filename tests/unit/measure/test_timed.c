@@ -268,6 +268,29 @@ static void a_wrong_segment_is_found(void **state)
     close_timed_cell();
 }
 
+/* Each launch is within what it is allowed, and all so far are not: said behind the next segment that is judged. */
+static void segments_add_up(void **state)
+{
+    (void)state;
+    for (int much = 0; much < 2; much++) {
+        struct error err;
+        open_timed_cell();
+        f.bench.headline = f.bench.record->headline = TIMING_DEVICE;
+        fixture_start(&f);
+        struct entrant *e = &f.bench.entrants[0];
+        e->error_allowed = 1;
+        e->error_bound = 0.5;
+        e->error_shown = 0.2;
+        e->error_shown_of = 1e4;
+        e->timed = (struct timed_counts){.judged = 100, .errors = 1e6, .error_sq = (much ? 0.25 : 0.15) * 1e6};
+        assert_int_equal(cell_loop_run(&f.bench, &err), 0);
+        assert_string_equal(record_verdict(&f.bench.record->contenders[0]), much ? "wrong_result" : "ok");
+        if (much)
+            assert_non_null(strstr(f.bench.record->contenders[0].reason, "over all that were judged"));
+        close_timed_cell();
+    }
+}
+
 /* A launch in the middle of a row that changes nothing, except right behind the start of the row and in trials: what
  * the first launches wrote is right until somebody changes inputs or C in the middle. */
 static unsigned in_row;
@@ -438,6 +461,7 @@ int main(void)
         cmocka_unit_test(a_candidate_has_its_rows),
         cmocka_unit_test(launches_of_a_server_all_find_other_inputs),
         cmocka_unit_test(a_wrong_segment_is_found),
+        cmocka_unit_test(segments_add_up),
         cmocka_unit_test(rows_are_broken_where_nobody_foresees),
         cmocka_unit_test(what_a_row_left_is_found),
         cmocka_unit_test(verdicts_name_the_fault),

@@ -26,12 +26,48 @@ static enum verdict judged(struct entrant e)
     return verdict;
 }
 
+/* The same, of one that showed so much. */
+static struct entrant that_showed(double shown, struct entrant e)
+{
+    e.error_shown = shown;
+    return e;
+}
+
 static void together_they_keep_to_the_bound(void **state)
 {
     (void)state;
-    assert_int_equal(judged(with(3.7, 1e6, 1000)), VERDICT_OK);
-    assert_int_equal(judged(with(3.8, 1e6, 1000)), VERDICT_WRONG_RESULT);
+    for (double shown = 2; shown >= 0; shown -= 2) { /* 0: not known */
+        assert_int_equal(judged(that_showed(shown, with(3.7, 1e6, 1000))), VERDICT_OK);
+        assert_int_equal(judged(that_showed(shown, with(3.8, 1e6, 1000))), VERDICT_WRONG_RESULT);
+    }
     assert_int_equal(judged(with(3.8, TIMED_ERROR_WRONG_LEAST, TIMED_ERROR_WRONG_LAUNCHES)), VERDICT_WRONG_RESULT);
+}
+
+/* Twice the error of verification; but never below half of the bound, which is what baselines err by, and half of it.
+ */
+static void together_they_are_what_was_verified(void **state)
+{
+    char why[CUDAL2_WHY];
+    struct entrant e = with(2.3, 1e6, 1000);
+    (void)state;
+    assert_int_equal(timed_error_judge(&e, why), VERDICT_WRONG_RESULT);
+    assert_string_equal(why, "RMS error 2.3 over all that were judged, allowed is 2.06: it was 1 when verified");
+    assert_int_equal(judged(with(2, 1e6, 1000)), VERDICT_OK);
+    assert_int_equal(judged(that_showed(0.2, with(1.45, 1e6, 1000))), VERDICT_OK);
+    assert_int_equal(judged(that_showed(0.2, with(1.55, 1e6, 1000))), VERDICT_WRONG_RESULT);
+    e.error_shown_of = 120; /* of few elements the figure of verification scatters */
+    assert_int_equal(judged(e), VERDICT_OK);
+}
+
+/* Launches in rows that were cut short count, and less than of single ones will do. */
+static void launches_of_rows_count(void **state)
+{
+    struct entrant e = with(9, 1e6, TIMED_ERROR_WRONG_SEGMENTS - 3);
+    (void)state;
+    e.timed.rows = 2;
+    assert_int_equal(judged(e), VERDICT_OK);
+    e.timed.rows = 3;
+    assert_int_equal(judged(e), VERDICT_WRONG_RESULT);
 }
 
 static void nothing_is_said_too_early(void **state)
@@ -91,6 +127,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(together_they_keep_to_the_bound),
+        cmocka_unit_test(together_they_are_what_was_verified),
+        cmocka_unit_test(launches_of_rows_count),
         cmocka_unit_test(nothing_is_said_too_early),
         cmocka_unit_test(a_change_is_told_either_way),
         cmocka_unit_test(spots_add_up),
