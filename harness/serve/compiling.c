@@ -164,6 +164,16 @@ static enum tool_end run_compiler(const struct compiling *c, const struct child 
 
 /* ---- what it said ---- */
 
+/* However a compiler ends that was given too little: killed when its time is up, by a signal of its own, or with one of
+ * several sentences, as its memory happens to be short. */
+static const char *const outgrown = "it takes more than the compiler is given: 90 s and 8 GiB";
+_Static_assert(COMPILE_SECONDS == 90 && COMPILE_MEMORY == (rlim_t)8 << 30, "the sentence says so");
+
+static bool is_out_of_memory(const char *said)
+{
+    return strstr(said, "catastrophic error: out of memory") || strstr(said, "NVRTC_ERROR_OUT_OF_MEMORY");
+}
+
 /* The first variant, with the kernel's reason where there is none. */
 static const cJSON *find_variant(const cJSON *answer, const char **none)
 {
@@ -190,11 +200,12 @@ static int judge_variant(const struct compiling *c, const cJSON *answer, cJSON *
     const char *none;
     const cJSON *variant = find_variant(answer, &none);
     enum verdict verdict = variant ? verdict_of_outcome(variant) : VERDICT_UNSUPPORTED;
-    const char *log = tree_text(variant, "log");
+    const char *log = tree_text(variant, "log"), *reason = tree_text(variant, "reason");
     const struct outcome_failure failure = {verdict, "compile",
-                                            !variant ? none
-                                            : log[0] ? log
-                                                     : tree_text(variant, "reason")};
+                                            !variant                                            ? none
+                                            : is_out_of_memory(log) || is_out_of_memory(reason) ? outgrown
+                                            : log[0]                                            ? log
+                                                                                                : reason};
     if (verdict == VERDICT_OK)
         *code = cJSON_Duplicate(variant, true);
     else
@@ -220,13 +231,12 @@ static int judge_complaint(const struct compiling *c, const struct child *child,
     const char *why = file_read(child->complaint, ANSWER_BYTES, &text, &length, &ignored) == 0 ? trim(text) : "";
     int number = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     const struct outcome_failure invalid = {VERDICT_INVALID, "load", why};
-    const struct outcome_failure crashed = {VERDICT_COMPILE_ERROR, "compile",
-                                            "the compiler died of it, or ran out of its 8 GiB"};
+    const struct outcome_failure died = {VERDICT_COMPILE_ERROR, "compile", outgrown};
     int code = 0;
     if (number == EXIT_CODE_DATA || number == EXIT_CODE_USAGE)
         *outcome = failure_of(c, &invalid);
-    else if (WIFSIGNALED(status))
-        *outcome = failure_of(c, &crashed);
+    else if (WIFSIGNALED(status) || is_out_of_memory(why))
+        *outcome = failure_of(c, &died);
     else
         code = error_set(err, number > 0 && number != 127 ? number : EXIT_CODE_UNAVAILABLE, "compiling: %s",
                          why[0] ? why : "the compiler's process did not start");
@@ -247,7 +257,7 @@ static int judge(const struct compiling *c, const struct child *child, int statu
 
 static int conclude(const struct compiling *c, const struct child *child, cJSON *trees[2], struct error *err)
 {
-    static const struct outcome_failure late = {VERDICT_COMPILE_ERROR, "compile", "it takes the compiler too long"};
+    const struct outcome_failure late = {VERDICT_COMPILE_ERROR, "compile", outgrown};
     int status;
     switch (run_compiler(c, child, &status)) {
     case TOOL_FAILED:

@@ -136,11 +136,22 @@ static void ends(const char *script, double seconds, const char *verdict, const 
     cJSON_Delete(trees[1]);
 }
 
+/* Time or memory, whatever the compiler says of it. */
+static void ends_outgrown(const char *script, double seconds)
+{
+    ends(script, seconds, "compile_error", ": it takes more than the compiler is given: 90 s and 8 GiB");
+}
+
 static void candidates_fault(void **state)
 {
     (void)state;
-    ends("sleep 100", 0.1, "compile_error", "too long");
-    ends("kill -9 $$", 60, "compile_error", "died of it");
+    ends_outgrown("sleep 100", 0.1);
+    ends_outgrown("kill -9 $$", 60);
+    ends_outgrown("printf '%s' '{\"kernels\":[{\"variants\":[{\"verdict\":\"compile_error\",\"reason\":\"x.cu(1): "
+                  "catastrophic error: out of memory\",\"log\":\"x.cu(1): catastrophic error: out of memory\\n"
+                  "1 error\"}]}]}'; exit 3",
+                  60);
+    ends_outgrown("echo 'cudal2-bench: nvrtcCompileProgram: NVRTC_ERROR_OUT_OF_MEMORY: ' >&2; exit 70", 60);
     ends("echo 'cudal2-bench: kernel.json: $.grid: is missing' >&2; exit 65", 60, "invalid", ": kernel.json: $.grid");
     ends("printf '%s' '{\"kernels\":[{\"variants\":[{\"verdict\":\"compile_error\",\"reason\":\"short\","
          "\"log\":\"kernel.cu(1): error: a\\nkernel.cu(2): error: b\"}]}]}'; exit 3",
