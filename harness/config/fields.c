@@ -121,7 +121,7 @@ const struct config_field config_fields[] = {
     {"verify", "rivals", FIELD_COUNT, AT(rivals), 0, 16, 2, NULL,
      "Cells, drawn when everything has been timed, in which baselines are timed again without the plugins that raced. "
      "Where one took longer beside them, pairs of fresh workers tell whether a plugin slows it by more than 3%: that "
-     "one is named (rival_disturbed). On a GPU only where the config has this key."},
+     "one is named (rival_disturbed). On a GPU only in runs of five minutes, or where the config has this key."},
     {"verify", "process_per_plugin", FIELD_FLAG, AT(process_per_plugin), 0, 0, true, NULL,
      "On the CPU device: each plugin runs in a process of its own, which stands still whenever none of its hooks runs, "
      "and one processor is kept for the process that times it (docs/trust.md)."},

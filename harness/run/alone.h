@@ -16,8 +16,11 @@ struct alone_request {
     struct crew *crew;                 /* open; its workers have ended */
     const struct start_request *start; /* what every worker of the run is told */
     uint64_t began_ns;                 /* the run */
-    bool on_cuda;                      /* then only a config that asks for it has it */
+    bool on_cuda;                      /* then a run of ALONE_GPU_SECONDS has it, or a config that asks for it */
 };
+
+/* A hundred times what a look at two cells takes there: 1 s for the worker's start, 1 s at most for each cell. */
+#define ALONE_GPU_SECONDS 300.0
 
 /* Whether the config has it, something was timed that has host code of its own, all cells are there, and the journal
  * has no line of it or of an audit yet. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "fake_worker.h"
 #include "run_fixture.h"
 #include "base/random.h"
@@ -128,14 +129,21 @@ static void who_is_out_is_not_looked_at(void **state)
     assert_int_equal(lines(), 0);
 }
 
-static void a_gpu_has_it_where_it_is_asked_for(void **state)
+static void a_gpu_has_it_where_it_is_asked_for_or_cheap(void **state)
 {
     struct ledger ledger = {.n_done = 1, .plan.n_cells = 1};
-    struct alone_request request = {.config = &t.config, .ledger = &ledger, .on_cuda = true};
+    uint64_t now = clock_now_ns();
+    struct alone_request request = {.config = &t.config, .ledger = &ledger, .on_cuda = true, .began_ns = now};
     (void)state;
     go("beside=alike");
     snprintf(ledger.journal_path, sizeof ledger.journal_path, "%s", t.journal);
     assert_false(alone_is_due(&request));
+    request.began_ns = now - (uint64_t)(1e9 * ALONE_GPU_SECONDS);
+    assert_true(alone_is_due(&request));
+    t.config.rivals = 0;
+    assert_false(alone_is_due(&request));
+    t.config.rivals = 2;
+    request.began_ns = now;
     t.config.rivals_given = true;
     assert_true(alone_is_due(&request));
     t.config.protocol = PROTOCOL_PAPER;
@@ -289,7 +297,7 @@ int main(int argc, char **argv)
         ALONE(who_is_out_is_not_looked_at),
         ALONE(it_can_be_left_out),
         ALONE(only_plugins_are_left_out),
-        ALONE(a_gpu_has_it_where_it_is_asked_for),
+        ALONE(a_gpu_has_it_where_it_is_asked_for_or_cheap),
         cmocka_unit_test(pairs_have_an_interval),
         cmocka_unit_test(looks_make_suspects),
         cmocka_unit_test(a_busy_machine_proves_nothing),
