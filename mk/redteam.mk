@@ -21,7 +21,7 @@ $(foreach line,$(redteam_all),$(eval $(call redteam_rule,$(firstword $(subst :, 
 
 # The GPU's is one object, which its runner copies to many names.
 REDTEAM_GENCODE := -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=sm_90
-$(BUILD)/tests/redteam/cuda.so: tests/redteam/cuda.cu tests/redteam/cuda_kernels.cuh tests/redteam/cuda_attacks.cuh harness/abi/contender.h $(PLUGIN_MAP) $(BUILD)/plugin-flags
+$(BUILD)/tests/redteam/cuda.so: tests/redteam/cuda.cu tests/redteam/cuda_kernels.cuh tests/redteam/cuda_attacks.cuh tests/redteam/cuda_threads.cuh harness/abi/contender.h $(PLUGIN_MAP) $(BUILD)/plugin-flags
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) -std=c++17 -O2 $(REDTEAM_GENCODE) -shared -Xcompiler -fPIC,-fvisibility=hidden,-Wall -Iharness \

@@ -54,7 +54,7 @@ $(foreach source,$(TEST_C) $(GPU_C) $(STUDY_C) $(SERVER_C),$(eval $(call test_pr
 # What tests link beside their own file.
 fixture = $(patsubst %,$(BUILD)/obj/tests/fixtures/%.o,$(1))
 test_of = $(addprefix $(BUILD)/tests/test_,$(1))
-$(call test_of,measure describe paper variants verify deviation deviation_draws honesty honesty_load server_trials cleared ahead replay_check timed timed_scales race rotation activity visits block block_others chain device_row held invariance parts energy join_trial begin): \
+$(call test_of,measure describe paper variants verify deviation deviation_draws honesty honesty_load server_trials cleared ahead rivals replay_check timed timed_scales race rotation activity visits block block_others chain device_row held invariance parts energy join_trial begin): \
 	$(call fixture,bench_fixture)
 $(call test_of,enumerate): $(addprefix $(BUILD)/obj/baselines/,cublaslt_enumerate.o cublaslt_attributes.o)
 $(call test_of,cublas): $(addprefix $(BUILD)/obj/baselines/,cublas.o nvidia.o)

@@ -37,8 +37,8 @@ struct host_threads {
     bool disturbed;               /* found out: the worker ends (worker.c) */
 };
 
-/* The threads there are now are the harness's. Where nobody asks whose threads compute (`asked` false: on a GPU, whose
- * time is not theirs) no thread is looked at, and turns only have names: to look takes 4 to 9 us a turn with 5 to 12
+/* The threads there are now are the harness's. Where nobody asks whose threads compute (`asked` false: on a GPU without
+ * strangers' plugins) no thread is looked at, and turns only have names: to look takes 4 to 9 us a turn with 5 to 12
  * threads, and a block of ten contenders has some 55 turns. */
 void host_threads_begin(struct host_threads *t, bool asked);
 

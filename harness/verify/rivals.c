@@ -1,6 +1,6 @@
 /*
  * rivals.c - computes by itself for some milliseconds between two blocks and looks whose threads compute beside it.
- * Relies on device/host_threads.h. Called by the checks between blocks, on the CPU device only.
+ * Relies on device/host_threads.h. Called by the checks between blocks.
  */
 #include "verify/rivals.h"
 
@@ -39,8 +39,8 @@ static uint64_t compute(uint64_t ns)
 
 bool rivals_are_watched(const struct bench *bench)
 {
-    return bench->threads != NULL && bench->config->honesty && (bench->device->info.device_bit & CUDAL2_ON_CPU) != 0 &&
-           bench->device->probes != NULL && bench->device->probes->threads != NULL;
+    return bench->threads != NULL && bench->threads->asked && bench->config->honesty && bench->device->probes != NULL &&
+           bench->device->probes->threads != NULL;
 }
 
 void rivals_begin(struct bench *bench)
@@ -120,6 +120,12 @@ bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
     return true;
 }
 
+bool rivals_find(struct host_threads *threads, const struct device *device, char owner[HOST_THREADS_NAME])
+{
+    return rivals_look(threads, owner) &&
+           ((device->info.device_bit & CUDAL2_ON_CPU) != 0 || strcmp(owner, HOST_THREADS_NOBODY) != 0);
+}
+
 static bool loaded_from(const struct contender *c, const char *plugin)
 {
     const char *slash = c->asked ? strrchr(c->asked, '/') : NULL, *file = slash ? slash + 1 : c->asked;
@@ -158,7 +164,7 @@ void rivals_check(struct bench *bench)
         if (!named->alive || tried++ >= NAMED)
             continue;
         bench_stage(bench, named, "measure", bench->config->limits.launch_seconds + LOOK_SECONDS);
-        bench->threads->disturbed = rivals_look(bench->threads, owner);
+        bench->threads->disturbed = rivals_find(bench->threads, bench->device, owner);
     }
     if (bench->threads->disturbed) { /* a turn of the culprit's, or of nobody's, that ends the worker */
         bench->threads->disturbed = false;

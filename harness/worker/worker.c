@@ -188,8 +188,7 @@ static void check_loaded(struct worker *w)
     bool any = false;
     for (size_t i = 0; i < w->threads.n && !any; i++)
         any = w->threads.list[i].owner[0];
-    if (!any || !w->config.honesty || (w->device->info.device_bit & CUDAL2_ON_CPU) == 0 ||
-        !rivals_look(&w->threads, owner))
+    if (!any || !w->config.honesty || !rivals_find(&w->threads, w->device, owner))
         return;
     tell_loading(w, strcmp(owner, HOST_THREADS_NOBODY) == 0 ? "" : owner);
     _exit(PROTOCOL_DISTURBED);
@@ -216,7 +215,8 @@ static int open_machine(struct worker *w, const struct start_request *start, str
     }
     host_state_read(&w->device->host);
     w->process.host = w->device->host;
-    host_threads_begin(&w->threads, (w->device->info.device_bit & CUDAL2_ON_CPU) != 0); /* verify/rivals.h asks */
+    bool looked_at = w->device->info.device_bit & CUDAL2_ON_CPU || caches_strangers(&w->config, start->plugin_directory);
+    host_threads_begin(&w->threads, looked_at); /* by verify/rivals.h */
     return 0;
 }
 

@@ -364,6 +364,8 @@ static int lazy(void *state_of, size_t set, char *why)
     return run(s, set, 0, s->stream, why);
 }
 
+#include "cuda_threads.cuh"
+
 /* ---- the rows ---- */
 
 struct row {
@@ -431,6 +433,9 @@ static const row rows[] = {
     {"gpu-patch-vdso", attacks<opens_the_vdso>},
     {"gpu-signals", attacks<kills_its_parent>},
     {"gpu-rounds-down", attacks<rounds_down>},
+    {"gpu-burns", plain<0>, 0, burning_setup<false>},
+    {"gpu-feeds", plain<0>, 0, burning_setup<true>},
+    {"gpu-wakes-helper", woken_launch, CUDAL2_NO_CAPTURE},
     {"gpu-plain", plain<0>},
     {"gpu-uncaptured", plain<0>, CUDAL2_NO_CAPTURE},
     {"gpu-syncs", synchronise, CUDAL2_SYNCS},
