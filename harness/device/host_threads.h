@@ -43,7 +43,7 @@ struct host_threads {
 void host_threads_begin(struct host_threads *t, bool asked);
 
 /* The turn goes over to `name`: threads that are new belong to whose turn it was, also where as many have ended (a pool
- * made anew). Under a microsecond when there are none; between `quick` turns, which are timed, no more than eight
+ * made anew). Two microseconds when none is a contender's; between `quick` turns, which are timed, no more than eight
  * threads are looked at: of more only their number, and who may have appeared in an earlier turn is nobody's. */
 void host_threads_turn(struct host_threads *t, const char *name, bool quick);
 
