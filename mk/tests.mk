@@ -64,7 +64,7 @@ $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(call test_of,supervisor killed crew crew_start loading resume audit alone sharing shard_run leaving): $(call fixture,fake_worker fake_script run_fixture)
 $(call test_of,watched counted together gone compilers) $(SERVER): $(call fixture,fake_worker fake_script scratch_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
-$(call test_of,architectures binary compare_again compare_failure compile cubins deviation effects family gzip_read hostile inspect store server peers manifest merge merge_stay \
+$(call test_of,architectures binary module_crew compare_again compare_failure compile cubins deviation effects family gzip_read hostile inspect store server peers manifest merge merge_stay \
 	behind module module_maps mutated plan precompile rank space table tune tuned variants verify warmth counters tool): $(call fixture,scratch_fixture)
 
 $(BUILD)/tests/fp8: $(call fixture,fp8_fixture) \

@@ -31,8 +31,8 @@ static int compile_now(const struct kernel_source *source, const struct asked *o
 }
 
 /* From where it is quickest to have. */
-static int obtain(const struct compile_request *request, const struct asked *asked, struct compile_result *out,
-                  struct error *err)
+static int obtain(const struct compile_request *request, const struct asked *asked, bool kept_only,
+                  struct compile_result *out, struct error *err)
 {
     struct kernel_source source;
     int rc = kernel_source_read(request->path, request->kernel_directory, &source, err);
@@ -42,7 +42,10 @@ static int obtain(const struct compile_request *request, const struct asked *ask
     out->asked = asked_text(asked);
     if (!cubins_get(request->kernel_directory, out)) {
         out->cached = kept_get(out);
-        rc = out->cached ? 0 : compile_now(&source, asked, out, err);
+        if (!out->cached && kept_only)
+            rc = error_set(err, EXIT_CODE_UNAVAILABLE, "not compiled yet");
+        else if (!out->cached)
+            rc = compile_now(&source, asked, out, err);
     }
     kernel_source_free(&source);
     return rc;
@@ -56,7 +59,8 @@ static int find_version(const struct compile_request *request, int version[2], b
     return *without ? 0 : rc;
 }
 
-static int compile_source(const struct compile_request *request, struct compile_result *out, struct error *err)
+static int compile_source(const struct compile_request *request, bool kept_only, struct compile_result *out,
+                          struct error *err)
 {
     struct asked *asked = malloc(sizeof *asked);
     bool without = false;
@@ -69,18 +73,32 @@ static int compile_source(const struct compile_request *request, struct compile_
         rc = error_set(err, EXIT_CODE_UNAVAILABLE, "NVRTC %d.%d cannot compile for sm_%d", version[0], version[1],
                        request->cc);
     if (rc == 0)
-        rc = obtain(request, asked, out, err);
+        rc = obtain(request, asked, kept_only, out, err);
     free(asked);
+    return rc;
+}
+
+static int find(const struct compile_request *request, bool kept_only, struct compile_result *out, struct error *err)
+{
+    *out = (struct compile_result){0};
+    int rc = binary_is(request->path) ? binary_load(request, out, err) : compile_source(request, kept_only, out, err);
+    if (rc == 0)
+        kept_hash(out);
     return rc;
 }
 
 int compile_cubin(const struct compile_request *request, struct compile_result *out, struct error *err)
 {
-    *out = (struct compile_result){0};
-    int rc = binary_is(request->path) ? binary_load(request, out, err) : compile_source(request, out, err);
-    if (rc == 0)
-        kept_hash(out);
-    return rc;
+    return find(request, false, out, err);
+}
+
+bool compile_is_kept(const struct compile_request *request)
+{
+    struct compile_result result;
+    struct error ignored;
+    bool kept = find(request, true, &result, &ignored) == 0;
+    compile_result_free(&result);
+    return kept;
 }
 
 void compile_result_free(struct compile_result *result)

@@ -64,6 +64,9 @@ struct compile_usage {
 int compile_cubin(const struct compile_request *request, struct compile_result *out, struct error *err);
 void compile_result_free(struct compile_result *result);
 
+/* Whether compile_cubin has it without compiling. May be called from several threads. */
+bool compile_is_kept(const struct compile_request *request);
+
 /* Resource usage of `entry` from the log of a successful compilation. */
 struct compile_usage compile_usage_of(const char *log, const char *entry);
 

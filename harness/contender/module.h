@@ -57,10 +57,19 @@ size_t module_set_precompile(const struct module_set *set, const struct precompi
 void module_set_list(const struct module_set *set, const struct precompile_request *request,
                      const struct compile_sink *sink);
 
-/* The same for the keys alone, in their order and for at most `seconds`: what has begun by then is finished. ready[i]
- * says whether the machine code of keys[i] is in the cache. */
-void module_set_compile_keys(const struct module_set *set, const struct precompile_request *request, double seconds,
-                             bool *ready);
+/* How long a list of kernels may take. Both are seconds from the call; what is in the cache takes none of them. */
+struct module_patience {
+    double begin; /* from here on nothing begins to compile */
+    double wait;  /* here the call ends, unless no kernel is ready yet */
+};
+
+/* The same for the keys alone, in their order and within a patience. ready[i] says whether the machine code of keys[i]
+ * is in the cache. What is still being compiled then goes on behind the caller's back, until module_set_settle. */
+void module_set_compile_keys(const struct module_set *set, const struct precompile_request *request,
+                             const struct module_patience *patience, bool *ready);
+
+/* Waits for what module_set_compile_keys left to compile. */
+void module_set_settle(const struct module_set *set);
 
 /* "cudal2": the family name of its contenders. Valid until close. */
 const char *module_set_name(const struct module_set *set);

@@ -1,11 +1,9 @@
 /*
  * module_precompile.c - fills the cubin cache for a list of kernels, by several threads, before the first race. Relies
- * on compile/. Called by registry.c, measure/choose.c, tune/family.c and the command `compile`; the list alone goes to
+ * on compile/. Called by registry.c, tune/family.c and the command `compile`; the list alone goes to
  * worker/behind.c, through registry.c.
  */
 #include "contender/module_set.h"
-
-#include "base/clock.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -22,8 +20,6 @@ struct precompilation {
     struct module_identity *jobs;
     size_t n_jobs, first;
     atomic_size_t next, done;
-    uint64_t until_ns; /* no job begins later; 0: any time */
-    bool *good;        /* of each job; NULL: not asked */
     const struct compile_watch *watch;
 };
 
@@ -37,16 +33,14 @@ static bool can_do(const struct module_set *set, const struct module_identity *j
            (m->layouts & CUDAL2_BIT(job->layout)) && cc >= m->arch_min && (m->arch_max == 0 || cc <= m->arch_max);
 }
 
-/* Which job it is; SIZE_MAX where it cannot be done. */
-static size_t add_job(struct precompilation *p, const struct module_identity *job)
+static void add_job(struct precompilation *p, const struct module_identity *job)
 {
     if (!can_do(p->set, job))
-        return SIZE_MAX;
+        return;
     for (size_t i = 0; i < p->n_jobs; i++)
         if (set_same_identity(p->set, &p->jobs[i], job))
-            return i;
-    p->jobs[p->n_jobs] = *job;
-    return p->n_jobs++;
+            return;
+    p->jobs[p->n_jobs++] = *job;
 }
 
 static void add_entry(struct precompilation *p, const struct set_entry *entry, const struct precompile_request *request)
@@ -59,21 +53,20 @@ static void add_entry(struct precompilation *p, const struct set_entry *entry, c
                 add_job(p, &job);
 }
 
-static size_t add_key(struct precompilation *p, const struct precompile_key *key,
-                      const struct precompile_request *request)
+bool set_job_of(const struct module_set *set, const struct precompile_key *key,
+                const struct precompile_request *request, struct module_identity *out)
 {
-    struct module_identity job = {
-        .dtype = (int)request->dtype, .accumulate = (int)key->accumulate, .layout = (int)key->layout};
     char why[CUDAL2_WHY];
-    bool own = strcmp(key->family, p->set->name) == 0 && set_find_key(p->set, key->key, &job, why) == CUDAL2_OK;
-    return own ? add_job(p, &job) : SIZE_MAX;
+    *out = (struct module_identity){
+        .dtype = (int)request->dtype, .accumulate = (int)key->accumulate, .layout = (int)key->layout};
+    return strcmp(key->family, set->name) == 0 && set_find_key(set, key->key, out, why) == CUDAL2_OK &&
+           can_do(set, out);
 }
 
 /* ---- compiling ---- */
 
-/* Of any problem: sizes are no part of the code. */
-static int names_of(const struct module_set *set, const struct module_identity *job, struct expr_variable *names,
-                    size_t *n, struct error *err)
+int set_names_of(const struct module_set *set, const struct module_identity *job, struct expr_variable *names,
+                 size_t *n, struct error *err)
 {
     const struct cudal2_problem any =
         problem_any((enum cudal2_dtype)job->dtype, (enum cudal2_accumulate)job->accumulate);
@@ -88,7 +81,7 @@ int set_compile_identity(const struct module_set *set, const struct module_ident
     struct expr_variable names[MANIFEST_MAX_NAMES];
     struct expr_scope scope = {names, 0};
     struct error err;
-    if (names_of(set, job, names, &scope.count, &err) == 0)
+    if (set_names_of(set, job, names, &scope.count, &err) == 0)
         return set_compile(set, job, &scope, out, why);
     snprintf(why, CUDAL2_WHY, "compile_error: %.220s", err.text);
     return CUDAL2_LIBRARY_ERROR;
@@ -125,21 +118,14 @@ static void compile_job(struct precompilation *p, const struct module_identity *
     bool good = set_compile_identity(p->set, job, &result, why) == CUDAL2_OK;
     if (good)
         atomic_fetch_add(&p->done, 1);
-    if (p->good)
-        p->good[job - p->jobs] = good;
     tell(p, job, &result, good ? NULL : why);
     compile_result_free(&result);
-}
-
-static bool is_late(const struct precompilation *p)
-{
-    return p->until_ns > 0 && clock_now_ns() > p->until_ns;
 }
 
 static void *work(void *context)
 {
     struct precompilation *p = context;
-    for (size_t i; !is_late(p) && (i = atomic_fetch_add(&p->next, 1)) < p->n_jobs;)
+    for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->n_jobs;)
         compile_job(p, &p->jobs[(p->first + i) % p->n_jobs]);
     return NULL;
 }
@@ -161,8 +147,10 @@ static bool list_jobs(struct precompilation *p, const struct precompile_request 
 {
     const struct module_set *set = p->set;
     p->jobs = malloc((4 * set->n_entries + request->n_keys + 1) * sizeof *p->jobs);
+    struct module_identity job;
     for (size_t i = 0; p->jobs && i < request->n_keys; i++)
-        add_key(p, &request->keys[i], request);
+        if (set_job_of(set, &request->keys[i], request, &job))
+            add_job(p, &job);
     for (size_t i = 0; p->jobs && i < set->n_entries && !request->keys_only; i++)
         add_entry(p, &set->entries[i], request);
     return p->jobs != NULL;
@@ -178,7 +166,7 @@ void module_set_list(const struct module_set *set, const struct precompile_reque
     bool listed = list_jobs(&p, request);
     for (size_t i = 0; listed && i < p.n_jobs; i++) {
         struct expr_scope scope = {names, 0};
-        if (names_of(set, &p.jobs[i], names, &scope.count, &ignored))
+        if (set_names_of(set, &p.jobs[i], names, &scope.count, &ignored))
             continue;
         const struct compile_request one = set_compile_request(set, &p.jobs[i], &scope, defines);
         sink->add(sink->context, &one);
@@ -197,24 +185,4 @@ size_t module_set_precompile(const struct module_set *set, const struct precompi
     run_threads(&p, request->threads);
     free(p.jobs);
     return p.done;
-}
-
-void module_set_compile_keys(const struct module_set *set, const struct precompile_request *request, double seconds,
-                             bool *ready)
-{
-    struct precompilation p = {.set = set, .until_ns = clock_now_ns() + (uint64_t)(seconds * 1e9)};
-    size_t *job_of = calloc(request->n_keys + 1, sizeof *job_of);
-    p.jobs = malloc((request->n_keys + 1) * sizeof *p.jobs);
-    p.good = calloc(request->n_keys + 1, sizeof *p.good);
-    memset(ready, 0, request->n_keys * sizeof *ready);
-    if (job_of && p.jobs && p.good) {
-        for (size_t i = 0; i < request->n_keys; i++)
-            job_of[i] = add_key(&p, &request->keys[i], request);
-        run_threads(&p, request->threads);
-        for (size_t i = 0; i < request->n_keys; i++)
-            ready[i] = job_of[i] != SIZE_MAX && p.good[job_of[i]];
-    }
-    free(p.good);
-    free(p.jobs);
-    free(job_of);
 }

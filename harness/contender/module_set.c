@@ -241,6 +241,7 @@ int module_set_open(const char *name_or_path, const char *kernel_directory, stru
     if (!set)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for a kernel set");
     set->device = device;
+    set->crews = compile_crews_new();
     int rc = kernel_directory_find(kernel_directory, set->kernel_directory, sizeof set->kernel_directory, err);
     if (rc == 0)
         rc = find_file(set, name_or_path, path, err);
@@ -259,6 +260,7 @@ void module_set_close(struct module_set *set)
 {
     if (!set)
         return;
+    compile_crews_free(set->crews); /* they read the set */
     set_unload_all(set);
     for (size_t i = 0; i < set->n_entries; i++)
         expr_free(set->entries[i].when);

@@ -59,7 +59,20 @@ struct module_set {
     struct set_entry *entries;
     struct set_face faces[2];
     struct loaded_module *loaded;
+    struct compile_crews *crews; /* module_crew.c; owned */
 };
+
+/* Those that compile for the set behind their callers' backs: none yet. NULL: no memory. */
+struct compile_crews *compile_crews_new(void);
+/* Waits for them. NULL is none. */
+void compile_crews_free(struct compile_crews *crews);
+
+/* The kernel that the key names, of the request's dtype; false where there is none, or none for this device. */
+bool set_job_of(const struct module_set *set, const struct precompile_key *key,
+                const struct precompile_request *request, struct module_identity *out);
+/* Values of the names of a kernel for any problem: sizes are no part of the code. */
+int set_names_of(const struct module_set *set, const struct module_identity *job, struct expr_variable *names,
+                 size_t *n, struct error *err);
 
 /* The kernel that knows the variant's key, and the values it stands for, into *out; dtype, accumulate type and layout
  * are the caller's. CUDAL2_BAD_VARIANT with the key in why[CUDAL2_WHY] when none does. */

@@ -110,6 +110,9 @@ struct bench {
     struct chain *chain;              /* mode chain (measure/chain.h), else NULL */
     const struct tuned_tables *tuned; /* NULL: none */
     struct ranker *ranker;            /* NULL: no model's choice */
+    double choice_ns;                 /* that candidates' choices and races of this cell have taken */
+    double choice_since_ns;           /* when the present one began */
+    double race_until_ns;             /* when its race ends; 0: no limit (measure/choose.h) */
     const cJSON *search;              /* cell_request.search (worker/cell.h); NULL: no search */
     const struct skipped_variant *skipped;
     size_t n_skipped;

@@ -1,6 +1,6 @@
 /*
  * choose.c - gathers what races for a problem without a table entry, from neighbours, the model and the contender's
- * own list, in turns, and compiles it within a time. Relies on choice/rank.h. Called by variants.c.
+ * own list, in turns, and gives compilers and races their time. Relies on choice/rank.h. Called by variants.c.
  */
 #include "measure/choose.h"
 
@@ -13,6 +13,7 @@
 #include "measure/variants.h"
 
 #define NEIGHBOURS_TRIED 64
+#define RACE_LAUNCHES 75 /* in a layout's race (measured with 23 variants of 3 and 10 ms) */
 #define MOST (CHOOSE_NEIGHBOURS + CHOOSE_RANKED + RACE_MAX_VARIANTS)
 
 struct proposal {
@@ -28,6 +29,7 @@ struct choosing {
     struct tuned_match matches[NEIGHBOURS_TRIED];
     struct proposal lists[CHOOSE_ORIGINS][RACE_MAX_VARIANTS]; /* each best first */
     size_t n_of[CHOOSE_ORIGINS];
+    bool others;               /* another layout is still to choose */
     struct proposal all[MOST]; /* in the order in which they are compiled and raced, no key twice */
     size_t n;
 };
@@ -186,11 +188,40 @@ static size_t list_keys(struct choosing *c, const struct choose_member *others, 
     return c->n + n_others;
 }
 
-/* Half of a contender's own limit at most: the rest is for the race. */
-static double compile_seconds(const struct bench *bench)
+/* Of this cell's candidates, up to now. */
+static double spent_seconds(const struct bench *bench)
 {
-    double limit = bench->config->race_seconds;
-    return limit > 0 ? fmin(CHOOSE_SECONDS, limit / 2) : CHOOSE_SECONDS;
+    double now = (double)bench->device->ops->now(bench->device);
+    return 1e-9 * (bench->choice_ns + now - bench->choice_since_ns);
+}
+
+/* About what a layout's race takes: some launches of each variant, and more of the fastest. */
+static double race_seconds(const struct bench *bench)
+{
+    const struct device_info *info = &bench->device->info;
+    double m = (double)bench->problem.m, n = (double)bench->problem.n, k = (double)bench->problem.k;
+    double flops = info->peak_flops > 0 ? info->peak_flops : INFINITY;
+    double bytes = info->peak_bytes_per_s > 0 ? info->peak_bytes_per_s : INFINITY;
+    return 0.05 + RACE_LAUNCHES * fmax(2 * m * n * k / (0.55 * flops), 2 * (m * k + n * k + m * n) / (0.7 * bytes));
+}
+
+/* Half of a contender's own limit at most: the rest is for the race. */
+static struct module_patience patience_of(const struct choosing *c)
+{
+    double limit = c->bench->config->race_seconds, spent = spent_seconds(c->bench);
+    double left = CHOOSE_CALL - (c->others ? 2 : 1) * race_seconds(c->bench);
+    double until = fmax(CHOOSE_LEAST, fmin(CHOOSE_WAIT, left)) - spent;
+    double begin = fmin(CHOOSE_SECONDS - spent, limit > 0 ? limit / 2 : CHOOSE_SECONDS);
+    return (struct module_patience){begin, until};
+}
+
+/* What is left of a first call is for the layouts' races, in equal parts. In server mode gaps take their time. */
+static void limit_race(const struct choosing *c)
+{
+    struct bench *bench = c->bench;
+    double left = fmax(CHOOSE_CALL - spent_seconds(bench), 0) / (c->others ? 2 : 1);
+    if (bench->mode == MODE_OFFLINE && ranks(c))
+        bench->race_until_ns = (double)bench->device->ops->now(bench->device) + 1e9 * left;
 }
 
 /* Leaves those whose machine code is there; all of a contender that has none to compile. */
@@ -202,12 +233,14 @@ static void compile(struct choosing *c)
     size_t kept = 0;
     if (ranks(c) && others) {
         size_t n_others = choose_others(c->bench, c->entrant, c->table, others, CHOOSE_OTHERS);
+        c->others = n_others > 0;
         const struct precompile_request request = {.dtype = c->bench->problem.dtype,
                                                    .threads = ranker_threads(c->bench->ranker),
                                                    .keys = keys,
                                                    .n_keys = list_keys(c, others, n_others, keys)};
         bench_stage(c->bench, c->entrant, "tune", c->bench->config->limits.tune_seconds);
-        module_set_compile_keys(module_set_of(c->entrant->contender), &request, compile_seconds(c->bench), ready);
+        const struct module_patience patience = patience_of(c);
+        module_set_compile_keys(module_set_of(c->entrant->contender), &request, &patience, ready);
         for (size_t i = 0; i < c->n; i++)
             if (ready[place_of(i, n_others)])
                 c->all[kept++] = c->all[i];
@@ -340,6 +373,32 @@ size_t choose_unknown(struct bench *bench, struct entrant *entrant, const struct
     if (choice_races(choice))
         compile(c);
     n = take(c, choice == CHOICE_ZERO ? 1 : RACE_MAX_VARIANTS, out);
+    if (choice_races(choice))
+        limit_race(c);
     free(c);
     return n;
+}
+
+void choose_begin(struct bench *bench)
+{
+    bench->choice_since_ns = (double)bench->device->ops->now(bench->device);
+    bench->race_until_ns = 0;
+}
+
+void choose_end(struct bench *bench, struct entrant *entrant)
+{
+    double ns = (double)bench->device->ops->now(bench->device) - bench->choice_since_ns;
+    if (entrant->contender->role == ROLE_CANDIDATE)
+        bench->choice_ns += ns;
+    bench->race_until_ns = 0;
+    json_put_number(entrant->record->tuning, "whole_seconds", round(1e-6 * ns) / 1e3);
+}
+
+void choose_settle(struct bench *bench)
+{
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        const struct module_set *set = module_set_of(bench->entrants[i].contender);
+        if (set)
+            module_set_settle(set);
+    }
 }

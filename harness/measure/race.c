@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
+#include "measure/choose.h"
 #include "measure/prescreen.h"
 #include "measure/race_plan.h"
 #include "measure/segment.h"
@@ -38,6 +39,7 @@ struct race {
     struct race_terms terms;
     struct race_plan plan;
     double began_ns;      /* listing and compiling included */
+    double raced_ns;      /* when they were done */
     unsigned discarded;   /* first rounds, not counted */
     size_t n_unsupported; /* racers whose setup said that the problem is not for them */
     double fastest_ns;    /* look */
@@ -47,13 +49,20 @@ struct race {
 /* Of a limited race (tune.seconds): from here on no further variant is looked at, and the rest goes to the rounds. */
 #define LOOKS_SHARE 0.5
 
-/* Whether a share of the time that the config gives each contender is over. */
+static double now_ns(const struct bench *bench)
+{
+    return (double)bench->device->ops->now(bench->device);
+}
+
+/* Whether a share of the time that the config gives each contender is over, or of what a first call has left. */
 static bool is_spent(const struct race *race, double share)
 {
     const struct bench *bench = race->bench;
-    double limit_ns = 1e9 * bench->config->race_seconds;
-    return limit_ns > 0 && !race->terms.paper &&
-           (double)bench->device->ops->now(bench->device) >= race->began_ns + share * limit_ns;
+    double limit_ns = 1e9 * bench->config->race_seconds, until_ns = bench->race_until_ns;
+    if (race->terms.paper)
+        return false;
+    return (limit_ns > 0 && now_ns(bench) >= race->began_ns + share * limit_ns) ||
+           (until_ns > 0 && now_ns(bench) >= race->raced_ns + share * (until_ns - race->raced_ns));
 }
 
 static void racer_set_up(struct race *race, struct racer *racer)
@@ -442,7 +451,7 @@ static int race_variants(struct race *race, const struct cudal2_variant *variant
 {
     struct bench *bench = race->bench;
     struct entrant *entrant = race->owner;
-    double began = (double)bench->device->ops->now(bench->device), busy = bench->record->busy_seconds;
+    double began = race->raced_ns = now_ns(bench), busy = bench->record->busy_seconds;
     int code = race_open(race, variants, n, err);
     if (code == 0)
         code = run_all(race, err);
@@ -451,8 +460,7 @@ static int race_variants(struct race *race, const struct cudal2_variant *variant
     if (code == 0)
         describe_race(race, entrant->record->tuning);
     if (code == 0)
-        describe_cost(race, 1e-9 * ((double)bench->device->ops->now(bench->device) - began),
-                      bench->record->busy_seconds - busy);
+        describe_cost(race, 1e-9 * (now_ns(bench) - began), bench->record->busy_seconds - busy);
     if (code == 0 && entrant->contender->role == ROLE_CANDIDATE)
         describe_keys(race, entrant->record->tuning);
     race_close(race);
@@ -463,19 +471,22 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
 {
     char why[CUDAL2_WHY] = "no variant could be set up";
     struct cudal2_variant *variants = calloc(RACE_MAX_VARIANTS, sizeof *variants);
-    struct race race = {.bench = bench, .owner = entrant, .began_ns = (double)bench->device->ops->now(bench->device)};
+    struct race race = {.bench = bench, .owner = entrant, .began_ns = now_ns(bench)};
     int code = 0;
     *out = (struct race_result){0};
     if (variants == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for variants");
+    choose_begin(bench);
     int n = variants_gather(bench, entrant, variants, why);
     if (n == 1) {
+        choose_end(bench, entrant);
         out->ranked = variants;
         out->n = 1;
         return 0;
     }
     if (n > 1)
         code = race_variants(&race, variants, (size_t)n, out, err);
+    choose_end(bench, entrant);
     free(variants);
     if (code == 0 && out->n == 0)
         entrant_fail(bench, entrant, variants_refused(n > 0 && race.n_unsupported == (size_t)n ? 0 : n), "tune", why);

@@ -11,6 +11,7 @@
 
 #include "measure/cell_loop.h"
 #include "measure/chain.h"
+#include "measure/choose.h"
 #include "measure/energy.h"
 #include "measure/paper.h"
 #include "measure/race.h"
@@ -161,6 +162,7 @@ static int set_up_all(struct bench *bench, struct race_result *races, double *ma
                 snprintf(e->variant, sizeof e->variant, "%s", races[i].ranked[races[i].next++].key);
         }
     }
+    choose_settle(bench);
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
         if (bench->entrants[i].alive && bench->entrants[i].record->copy_of[0] == '\0')
             code = entrant_begin(bench, &bench->entrants[i], err);

@@ -377,6 +377,27 @@ static void a_race_keeps_to_its_time(void **state)
     }
 }
 
+/* Of a first call what is left is for the race, which is all that it leaves: the next one has no limit of that kind. */
+static void a_first_call_ends_its_race(void **state)
+{
+    const double ns[] = {300e3, 302e3, 301e3, 303e3, 304e3, 305e3, 306e3, 290e3};
+    (void)state;
+    for (int limited = 0; limited < 2; limited++) {
+        open_race(ns, 8);
+        f.actors[0].race_ns = limited ? 3e6 : 0;
+        double before = (double)f.device->ops->now(f.device);
+        race();
+        double took = (double)f.device->ops->now(f.device) - before;
+        assert_string_equal(result.ranked[0].key, limited ? "v0" : "v7");
+        assert_true(limited ? told("raced") >= 3 && told("raced") < 8 : told("raced") == 8);
+        assert_true(limited ? took < 2 * 3e6 : took > 2 * 3e6);
+        assert_true(fabs(1e9 * told("whole_seconds") - took) < 1e6 && f.bench.race_until_ns == 0);
+        bool counts = f.bench.entrants[0].contender->role == ROLE_CANDIDATE;
+        assert_true(fabs(f.bench.choice_ns - (counts ? took : 0)) < 1);
+        close_race();
+    }
+}
+
 /* However little it is: the library's own choice. And the paper's rounds are what they are. */
 static void no_time_leaves_the_first_one(void **state)
 {
@@ -441,6 +462,7 @@ int main(void)
         cmocka_unit_test(looks_count_as_busy),
         cmocka_unit_test(a_race_says_what_it_cost),
         cmocka_unit_test(a_race_keeps_to_its_time),
+        cmocka_unit_test(a_first_call_ends_its_race),
         cmocka_unit_test(no_time_leaves_the_first_one),
         cmocka_unit_test(rounds_end_with_the_rivals),
         cmocka_unit_test(loading_is_not_launching),
