@@ -7,7 +7,8 @@
  *
  * Parameters: BM, BN, STAGES, CONSUMERS, PINGPONG, SPLIT_K, RASTER, DOWN, EARLY, as there; STORES 16: C is stored by
  * 16 bytes and, at the ends of a row, by 2 (EPILOGUE 4); PACKERS 1: every multiprocessor has a CTA that packs, whether
- * there is a tile for it or not.
+ * there is a tile for it or not; LOADS 16: A and B are packed by 16 bytes from aligned addresses (layout TN), else
+ * by 4.
  */
 #define PACK 1
 #define ACROSS 0

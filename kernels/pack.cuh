@@ -53,11 +53,45 @@ DEVICE int pack_lacks_last(int at, int inside, int total)
     return inside > 0 && at + inside == total && (total & 1);
 }
 
+/* Elements 2i and 2i + 1, zero for what is not inside. */
+DEVICE u32 pack_inside(u32 pair, int i, int inside)
+{
+    return 2 * i + 1 < inside ? pair : 2 * i < inside ? pair & 0xffff : 0;
+}
+
 /* Wanted elements 2i and 2i + 1 of the words, zero for others. */
 DEVICE u32 pack_pair(const u32 *word, int i, int odd, int inside)
 {
     const u32 pair = odd ? word[i] >> 16 | word[i + 1] << 16 : word[i];
-    return 2 * i + 1 < inside ? pair : 2 * i < inside ? pair & 0xffff : 0;
+    return pack_inside(pair, i, inside);
+}
+
+/* --- the same by 16 bytes from aligned addresses (slide.cuh), of a row of a matrix of `total` --- */
+
+struct pack_pull {
+    u32 from;      /* the element of the matrix with which the first of two times 16 bytes begins */
+    int slip;      /* elements from there to the chunk's first */
+    int inside;    /* elements of the chunk that the row has */
+    int low, high; /* which of both are read */
+    int lacks;     /* of what it wants the matrix has no whole 16 bytes: it is read element by element */
+};
+
+/* Chunk `part` of the row that begins with element `begin` and has `columns`. */
+DEVICE struct pack_pull pack_pull_of(u32 begin, int part, int columns, u32 total)
+{
+    const int left = columns - part * 8, inside = left < 0 ? 0 : left < 8 ? left : 8;
+    const int slip = (int)(begin % 8), second = slip + inside > 8;
+    const u32 from = begin / 8 * 8 + (u32)part * 8;
+    const int lacks = inside > 0 && from + (second ? 16u : 8u) > total;
+    struct pack_pull p = {from, slip, inside, inside > 0 && !lacks, second && !lacks, lacks};
+    return p;
+}
+
+/* Where chunk `part` of row `row` lies, in chunks, among blocks of `tall` rows, `steps` a tile. */
+DEVICE int pack_place_along(int row, int part, int tall, int steps)
+{
+    const int line = row % tall;
+    return ((row / tall * steps + part / 8) * tall + line) * 8 + (part % 8 ^ (line & 7));
 }
 
 /* --- 64 elements of a row of C, of which `columns` are there, by a warp --- */

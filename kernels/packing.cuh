@@ -10,6 +10,8 @@
 
 #include "decode.cuh"
 #include "pack.cuh"
+#define FUNNEL(low, high, bits) __funnelshift_r(low, high, bits)
+#include "slide.cuh"
 #include "persistent.cuh"
 
 #define ABREAST_CHUNKS 4 /* chunks that a thread has under way */
@@ -27,6 +29,84 @@ struct bundle {
     bool down; /* K down the columns */
 };
 
+#if LOADS == 16
+/* A chunk on its way: what it is made of, and both times 16 bytes. */
+struct flight {
+    struct pack_pull pull;
+    u32 word[8];
+};
+
+/* Without a branch, as below. */
+DEVICE void load_half(u32 *to, const u16 *from, int wanted)
+{
+    asm volatile("{.reg .pred p;\n setp.ne.s32 p, %5, 0;\n @p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];}"
+                 : "+r"(to[0]), "+r"(to[1]), "+r"(to[2]), "+r"(to[3])
+                 : "l"(from), "r"(wanted));
+}
+
+DEVICE void take_off(struct flight &f, const struct bundle &b, u32 begin, int part)
+{
+    f.pull = pack_pull_of(begin, part, b.columns, (u32)b.rows * (u32)b.columns);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        f.word[i] = 0;
+    }
+    load_half(f.word, b.from + f.pull.from, f.pull.low);
+    load_half(f.word + 4, b.from + f.pull.from + 8, f.pull.high);
+}
+
+DEVICE uint4 land(const struct flight &f)
+{
+    u32 e[4];
+    slide_pairs(e, f.word, f.pull.slip);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        e[i] = pack_inside(e[i], i, f.pull.inside);
+    }
+    return make_uint4(e[0], e[1], e[2], e[3]);
+}
+
+/* What the matrix has no whole 16 bytes for: of its last two chunks, by who asks. */
+DEVICE void pack_end(const struct bundle &b, u32 begin, int part, uint4 *to)
+{
+    const struct pack_pull p = pack_pull_of(begin, part, b.columns, (u32)b.rows * (u32)b.columns);
+    u32 e[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        e[i / 2] |= i < p.inside ? (u32)b.from[begin + (u32)part * 8 + i] << (i % 2 * 16) : 0u;
+    }
+    store_global16(to, make_uint4(e[0], e[1], e[2], e[3]));
+}
+
+/* By all warps of all CTAs, each 32 * ABREAST_CHUNKS successive chunks of a row at a time; rows past the matrix's end
+ * stay what they were, for they are no row of C. */
+DEVICE void pack_operand(const struct bundle &b)
+{
+    const int lane = (int)threadIdx.x % 32, parts = b.steps * 8, most = 32 * ABREAST_CHUNKS;
+    const int spells = (parts + most - 1) / most, warps = (int)(gridDim.x * gridDim.z) * (THREADS / 32);
+    const int mine = (int)(blockIdx.z * gridDim.x + blockIdx.x) * (THREADS / 32) + (int)threadIdx.x / 32;
+#pragma unroll 1
+    for (int spell = mine; spell < b.rows * spells; spell += warps) {
+        const int row = spell / spells, first = spell % spells * most + lane;
+        const u32 begin = (u32)row * (u32)b.columns;
+        struct flight f[ABREAST_CHUNKS];
+#pragma unroll
+        for (int i = 0; i < ABREAST_CHUNKS; ++i) {
+            take_off(f[i], b, begin, first + i * 32);
+        }
+#pragma unroll
+        for (int i = 0; i < ABREAST_CHUNKS; ++i) {
+            const int part = first + i * 32;
+            uint4 *to = b.to + pack_place_along(row, part, b.side, b.steps);
+            if (part < parts && !f[i].pull.lacks) {
+                store_global16(to, land(f[i]));
+            } else if (part < parts) {
+                pack_end(b, begin, part, to);
+            }
+        }
+    }
+}
+#else
 /* A chunk on its way. */
 struct flight {
     int at; /* of its first element in the matrix */
@@ -99,6 +179,7 @@ DEVICE void pack_operand(const struct bundle &b)
         }
     }
 }
+#endif
 
 /* Ordinary stores before, copies by the copy engine after, whoever makes them. */
 DEVICE void copies_see_stores()

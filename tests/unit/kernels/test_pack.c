@@ -12,6 +12,8 @@
 typedef uint32_t u32;
 #define DEVICE static inline
 #include "../kernels/pack.cuh"
+#define FUNNEL(low, high, bits) ((u32)(((uint64_t)(high) << 32 | (low)) >> (bits)))
+#include "../kernels/slide.cuh"
 
 enum { BLOCK = 64 }; /* of K */
 
@@ -114,6 +116,70 @@ static void blocks_are_what_a_stage_holds(void **state)
         }
 }
 
+/* ---- by 16 bytes ---- */
+
+/* Eight elements from one that is at an address of 16, all of them the matrix's. */
+static void load16(const struct matrix *m, u32 from, u32 *out)
+{
+    assert_true(from % 8 == 0 && from + 8 <= (u32)(m->rows * m->columns));
+    memcpy(out, m->at + from, 16);
+}
+
+/* The loads of packing.cuh with LOADS 16. */
+static void pull(const struct matrix *m, int row, int part, u32 out[4])
+{
+    u32 begin = (u32)(row * m->columns), word[8] = {0};
+    struct pack_pull p = pack_pull_of(begin, part, m->columns, (u32)(m->rows * m->columns));
+    assert_true(p.inside > 0 || (!p.low && !p.high && !p.lacks));
+    if (p.low)
+        load16(m, p.from, word);
+    if (p.high)
+        load16(m, p.from + 8, word + 4);
+    slide_pairs(out, word, p.slip);
+    for (int i = 0; i < 4; i++)
+        out[i] = pack_inside(out[i], i, p.inside);
+    for (int i = 0; i < 8 && p.lacks; i++) {
+        assert_true(p.from + 16 > (u32)(m->rows * m->columns)); /* at the matrix's end alone */
+        uint16_t one = i < p.inside ? m->at[begin + (u32)part * 8 + (u32)i] : 0;
+        memcpy((uint16_t *)out + i, &one, sizeof one);
+    }
+}
+
+/* All of an operand, row by row; rows past its end are nobody's. */
+static void check_pulled(const struct matrix *m, int tall)
+{
+    int steps = (m->columns + 63) / 64, tiles = (m->rows + tall - 1) / tall, chunks = tiles * steps * tall * 8;
+    uint16_t *packed = malloc((size_t)chunks * 16);
+    char *times = calloc((size_t)chunks, 1);
+    assert_true(packed && times);
+    for (int row = 0; row < m->rows; row++)
+        for (int part = 0; part < steps * 8; part++) {
+            int at = pack_place_along(row, part, tall, steps);
+            assert_true(at >= 0 && at < chunks && times[at]++ == 0);
+            pull(m, row, part, (u32 *)(packed + at * 8));
+        }
+    for (int row = 0; row < m->rows; row++)
+        for (int k = 0; k < steps * BLOCK; k++) {
+            int block = row / tall * steps + k / BLOCK, byte = row % tall * 128 + k % BLOCK * 2;
+            assert_int_equal(packed[block * tall * 64 + swizzled(byte) / 2], expected(m, row, k));
+        }
+    free(packed);
+    free(times);
+}
+
+static void blocks_are_the_same_by_16_bytes(void **state)
+{
+    static const int rows[] = {1, 3, 63, 64, 65, 200}, columns[] = {1, 2, 7, 8, 9, 15, 63, 64, 65, 127, 129, 200, 251};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
+            struct matrix m = make(rows[i], columns[j]);
+            check_pulled(&m, 64);
+            check_pulled(&m, 96);
+            free(m.at);
+        }
+}
+
 /* A row of C from an odd or even place on, by 32 lanes with two elements each. */
 static void check_row(int odd, int columns)
 {
@@ -174,8 +240,8 @@ static void wide_stores_store_each_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_are_what_a_stage_holds),
-                                       cmocka_unit_test(each_element_of_a_row_is_stored_once),
-                                       cmocka_unit_test(wide_stores_store_each_once)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_what_a_stage_holds), cmocka_unit_test(blocks_are_the_same_by_16_bytes),
+        cmocka_unit_test(each_element_of_a_row_is_stored_once), cmocka_unit_test(wide_stores_store_each_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
