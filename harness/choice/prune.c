@@ -243,16 +243,29 @@ size_t prune_merge(struct prune_lists *lists, size_t most, size_t *taken)
     return n;
 }
 
+/* Of wide clusters, in turn by trees and by the model alone: trees have hardly seen any. */
+static void ask_wide(const struct prune_request *request, prune_chooser choose, size_t most, struct prune_list *out)
+{
+    struct prune_request wide = *request;
+    struct prune_list by[2] = {{.n = 0}};
+    wide.wide = true;
+    by[0].n = choose(&wide, most, by[0].items);
+    wide.trees = NULL;
+    if (request->trees)
+        by[1].n = choose(&wide, most, by[1].items);
+    for (bool more = true; more && out->n < most; out->n += more)
+        more = take_next(&by[out->n % 2], out->items, out->n) || take_next(&by[(out->n + 1) % 2], out->items, out->n);
+}
+
 size_t prune_together(const struct prune_request *request, prune_chooser choose, const struct prune_most *most,
                       size_t *taken)
 {
     struct prune_lists lists = {.first.n = 0};
-    struct prune_request without = *request, wide = *request;
+    struct prune_request without = *request;
     without.trees = NULL;
-    wide.wide = true;
     if (request->trees)
         lists.model.n = choose(&without, most->all, lists.model.items);
     lists.first.n = choose(request, most->all, lists.first.items);
-    lists.wide.n = choose(&wide, most->wide, lists.wide.items);
+    ask_wide(request, choose, most->wide, &lists.wide);
     return prune_merge(&lists, most->all, taken);
 }

@@ -47,7 +47,7 @@ struct prune_lists {
     struct prune_list first, model, wide;
 };
 
-/* The choice by trees, the model's own and that of wide clusters in one, each place from its own list as long as that
+/* The choice by trees, the model's own and that of wide clusters (by both in turn) in one, each place from its own list as long as that
  * has any, no index twice; how many, at most `most`. */
 size_t prune_merge(struct prune_lists *lists, size_t most, size_t *taken);
 

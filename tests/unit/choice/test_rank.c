@@ -141,6 +141,26 @@ static void each_list_has_its_places(void **state)
     assert_memory_equal(taken, wanted, sizeof wanted);
 }
 
+/* Tells by its indices who was asked. */
+static size_t chooser(const struct prune_request *r, size_t most, size_t *chosen)
+{
+    size_t first = (r->wide ? 100u : 0u) + (r->trees ? 0u : 200u);
+    for (size_t i = 0; i < most; i++)
+        chosen[i] = first + i;
+    return most;
+}
+
+/* Trees and the model alone name wide clusters in turn: neither knows much of them. */
+static void both_name_wide_clusters(void **state)
+{
+    const struct prune_request request = {.trees = (const struct trees *)&request};
+    static const size_t wanted[] = {0, 1, 100, 2, 3, 4, 300, 200, 5, 6, 101, 7, 8, 9, 301, 201};
+    size_t taken[16];
+    (void)state;
+    assert_int_equal(prune_together(&request, chooser, &(struct prune_most){16, 4}, taken), 16);
+    assert_memory_equal(taken, wanted, sizeof wanted);
+}
+
 static void what_takes_nothing_has_none(void **state)
 {
     struct cudal2_variant out[BREADTH];
@@ -305,6 +325,7 @@ int main(void)
         cmocka_unit_test(odd_sizes_are_asked_about),
         cmocka_unit_test(a_ragged_wave_is_dealt_out),
         cmocka_unit_test(wide_clusters_have_their_places),
+        cmocka_unit_test(both_name_wide_clusters),
         cmocka_unit_test(each_list_has_its_places),
         cmocka_unit_test(what_takes_nothing_has_none),
         cmocka_unit_test(a_key_takes_a_problem_or_not),

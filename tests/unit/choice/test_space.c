@@ -422,12 +422,46 @@ static void keys_are_read_back(void **state)
     module_set_close(set);
 }
 
+/* A GPC of an H200 has no place for all clusters of four or eight that its multiprocessors would make: more of them
+ * than run at once would begin when others have done all their tiles. */
+static void wide_clusters_have_places_at_once(void **state)
+{
+    static const struct {
+        const char *key;
+        unsigned ctas;
+    } grids[] = {{"persistent:BM=128,BN=128", 132},
+                 {"persistent:BM=128,BN=128,CLUSTER_M=2", 132},
+                 {"persistent:BM=128,BN=128,CLUSTER_M=4", 120},
+                 {"persistent:BM=128,BN=128,CLUSTER_M=2,CLUSTER_N=2", 120},
+                 {"persistent:BM=128,BN=128,CLUSTER_M=2,CLUSTER_N=4", 120},
+                 {"persistent:BM=64,BN=64,CONSUMERS=1,CLUSTER_M=4,MIN_BLOCKS=2", 240}};
+    struct module_set *set = open_cudal2();
+    const struct space_conditions on = h200_conditions(CUDAL2_ACC_F32, CUDAL2_TN);
+    const struct cudal2_problem problem = {
+        .m = 8192, .n = 8192, .k = 1024, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
+    const struct manifest_conditions conditions = manifest_conditions_on(&h200.info, &problem, CUDAL2_TN);
+    struct space s;
+    (void)state;
+    open_space(set, &on, &s);
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        struct configuration c;
+        struct manifest_plan plan;
+        char why[CUDAL2_WHY];
+        assert_true(space_read_key(&s, grids[i].key, &c));
+        assert_int_equal(manifest_plan(s.kernels[c.kernel], &conditions, c.values, &plan, why), CUDAL2_OK);
+        assert_int_equal(plan.grid[0], grids[i].ctas);
+    }
+    space_free(&s);
+    module_set_close(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_keep_the_rules),
         cmocka_unit_test(figures_have_their_places),
         cmocka_unit_test(keys_are_read_back),
+        cmocka_unit_test(wide_clusters_have_places_at_once),
         cmocka_unit_test(only_the_largest_legal_value_stays),
         cmocka_unit_test(a_grid_may_keep_all_values),
         cmocka_unit_test(bad_spaces_name_the_place),
