@@ -18,7 +18,8 @@
 #                          (the default) or bf16; goes on likewise
 #        cold:CHOICE:N[:TYPE] of those the language models' with M up to 96, every Nth, their weights not cached; likewise
 #        strongest:MODE:ACC 200 shapes beside every search of NVIDIA's algorithms there is
-#        referee:TYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise
+#        referee:TYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise;
+#                          REFEREE_QUICK=1: on one GPU in one go (below)
 #        published:DIR[:ACC[:MODE]] every kernel that scripts/import/import.py has built in DIR (f32, both modes), right or not,
 #                          against NVIDIA's baselines, for scripts/import/receipts.py; goes on likewise; kernels that DIR has
 #                          got since are in a -part2 and so on
@@ -118,10 +119,29 @@ run_strongest() { # MODE ACC
 }
 
 # What DIR/DTYPE has of a family: its set, or its plugin.
+# For one GPU in one go (REFEREE_QUICK=1): no exhaustive search, device times alone, cells that end earlier,
+# and the shapes in an order of which any beginning is a fair sample.
+referee_quick() { # CONFIG, in place
+    python3 - "$1" <<'END'
+import json, math, sys
+with open(sys.argv[1]) as file:
+    tree = json.load(file)
+shapes = tree["shapes"]
+n = len(shapes)
+step = next(s for s in range(round(0.618 * n), 2 * n + 1) if math.gcd(s, n) == 1)
+tree |= {"shapes": [shapes[i * step % n] for i in range(n)], "candidates": [c for c in tree["candidates"] if c != "cublaslt-exhaustive"], "timing": ["device"]}
+tree["stop"] |= {"max_cell_seconds": 1.6, "least_blocks": 12, "offline_half_width": 0.0075}
+tree.pop("other_timings_every", None)
+with open(sys.argv[1], "w") as file:
+    json.dump(tree, file, indent=1)
+END
+}
+
 run_referee() { # TYPE [DIR]; TYPE: f16, bf16, or f16-f16 for fp16 sums
     local base=$out/referee-$1 dir=${2:-referee} resume='' kernels=() path name sums=''
     [ "${1#*-}" = "$1" ] || sums=${1#*-}
     sed -E 's/"dtype": "[a-z0-9]+"/"dtype": "'"${1%-*}"'"/; '"${sums:+s/\"accumulate\": \[[^]]*\]/\"accumulate\": [\"$sums\"]/}" "${REFEREE_CONFIG:-configs/referee.json}" >"$base.config.json" || return
+    [ -z "${REFEREE_QUICK:-}" ] || referee_quick "$base.config.json" || return
     for path in "$dir/$1"/*/; do
         name=$(basename "$path")
         [ ! -e "$path$name.json" ] || kernels+=(-k "$(realpath "$path$name.json")")

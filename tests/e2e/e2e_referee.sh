@@ -50,6 +50,26 @@ expect_code 75 "a slice that is ended"
 tested_build=$work/stub step -t 1 "referee:f16-f16:$work/built"
 expect_text "$work/runs/referee-f16-f16.config.json" '"dtype": "f16", "accumulate": \["f16"\]' "fp16 sums are a type of their own"
 
+REFEREE_QUICK=1 tested_build=$work/stub step -t 1 "referee:f32:$work/built"
+python3 - "$work/runs/referee-f32.config.json" 2>"$work/err" <<'END'
+import json, sys
+tree = json.load(open(sys.argv[1]))
+assert tree["dtype"] == "f32" and tree["timing"] == ["device"] and tree["stop"]["max_cell_seconds"] == 1.6 and tree["stop"]["min_blocks"] == 8, tree
+assert [s["m"] for s in tree["shapes"]] == [64, 96, 128], tree
+END
+verdict $? "for one GPU in one go the shapes are spread and cells end earlier" "$(tail -1 "$work/err")"
+REFEREE_CONFIG=configs/referee.json REFEREE_QUICK=1 timeout -k 5 60 scripts/gpu-run.sh -b "$work/stub" -t 1 -o "$work/quick" referee:bf16 >"$work/out" 2>&1 </dev/null
+python3 - configs/referee.json "$work/quick/referee-bf16.config.json" 2>"$work/err" <<'END'
+import json, sys
+whole, quick = (json.load(open(path)) for path in sys.argv[1:])
+key = lambda s: tuple(s.values())
+assert sorted(map(key, whole["shapes"])) == sorted(map(key, quick["shapes"])) and quick["candidates"] == ["torch.matmul", "cudal2"], quick["candidates"]
+for n in (30, 100, 150, 250): # any beginning has its share of both groups, and of every part of the grid
+    grid = [s["m"] for s in quick["shapes"][:n] if s["label"].split(",")[0] == "grid"]
+    assert abs(len(grid) / n - 2 / 3) < 0.06 and (n < 100 or set(grid) == {s["m"] for s in whole["shapes"][:190]}), (n, len(grid))
+END
+verdict $? "of the table's own, without the exhaustive search, any beginning is a sample" "$(tail -1 "$work/err")"
+
 page() {
     timeout -k 5 60 scripts/referee.py "$@" --program "$bench" >"$work/out" 2>"$work/err" </dev/null
     code=$?
