@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""referee.py RESULT... [--gaps RESULT] [--families TSV] [--notes FILE.md] [--out FILE.md] [--html FILE.html]:
+"""referee.py RESULT... [--gaps RESULT] [--also TITLE=RESULT] [--families TSV] [--notes FILE.md] [--out
+FILE.md] [--html FILE.html]:
 the referee table: every family against one reference, from the results or journals of `scripts/gpu-run.sh
 referee:DTYPE`
 (.gz or not), as Markdown, and as a page of HTML. Results of one data type are one table, each cell of the
 first that has it. Where a family had no kernel for a shape there, what a result of --gaps says of it counts,
 over the reference of that same run; --as THEIRS=FAMILY is for one that has another name in such a result.
+Results of --also are tables of their own, headed by their title, behind the others: runs that are not to be
+mixed with them.
 
 TSV is what scripts/referee.sh wrote of each family: repository, version, licence. With --notes the page of
 HTML begins with what that file says above its first block: what a reader should know. No number stands here
@@ -48,6 +51,7 @@ def arguments():
     p.add_argument("results", type=Path, nargs="+", metavar="RESULT")
     p.add_argument("--gaps", type=Path, action="append", default=[], metavar="RESULT", help="for shapes that a family had no kernel for; may be repeated")
     p.add_argument("--as", dest="names", action="append", default=[], metavar="THEIRS=FAMILY", help="a family's name in results of --gaps; may be repeated")
+    p.add_argument("--also", action="append", default=[], metavar="TITLE=RESULT", help="tables of their own; may be repeated")
     p.add_argument("--families", type=Path, help="default: referee-families.tsv beside the first result")
     p.add_argument("--reference", help="default: the results' first baseline, the faster of its layouts")
     p.add_argument("--program", type=Path, default=HERE.parent / "build/cudal2-bench")
@@ -239,19 +243,62 @@ def by_size(race, keys, order):
     return ["family", *(f"{text} ({len(part)})" for text, part in classes)], rows
 
 
+SEARCHES = ["variants", "race", "races", "variants in all", "seconds in all", "GPU time in all"]
+
+
+def searched(races, name):
+    """How much a family searched in these results."""
+    return budget([t for r in races for t in r.races(name)])
+
+
+def families_of(races):
+    """{family: the first result that has it}"""
+    return {f: race for race in reversed(races) for f in [family(race.reference), *race.leads]}
+
+
 def who(races, families):
     """Whose code each family is, and how much it searched, by the first result that has it."""
-    where = {f: race for race in reversed(races) for f in [family(race.reference), *race.leads]}
-    for f, race in where.items():
+    for f, race in families_of(races).items():
         env = race.result["env"][0]
         what, repository, version, licence = families.get(f) or [f, "not stated", "not stated", "not stated"]
         if f in OWN:
             what, repository, licence, library = OWN[f]
             version = env["libraries"].get(library, {}).get(library, "-") if library else env.get("build", {}).get("commit", "-")
-        yield [f, what, repository, version, licence, *budget([t for r in races for t in r.races(f)])]
+        yield [f, what, repository, version, licence, *searched(races, f)]
 
 
-def page(races, families):
+def tables(race, title=""):
+    """Blocks of one type, a table for each group of shapes."""
+    cell = next(iter(race.cells.values()))
+    for group, belongs in GROUPS.items():
+        keys = [k for k in race.cells if belongs(race.labels.get(k, "")) and not math.isnan(race.time_of_reference(k))]
+        if keys:
+            rows, shared = standings(race, keys)
+            yield "h2", f"{title}{cell['dtype']}, sums in {cell['accumulate']}: {group}, {len(keys)} shapes"
+            both = f"Of {len(race.cells)} shapes in all: " if len(keys) < len(race.cells) else ""
+            yield "p", (f"{both}{'; '.join(race.wheres)}. The reference is {race.reference}. The mean over shapes that all have is of "
+                        f"{shared} shapes: on each of them every family that has {100 * MOST:.0f}% of this table's was measured. "
+                        + " ".join(race.told_of_filled(set(keys))))
+            yield "table", (HEADS, rows)
+            order = [row[0] for row in rows]
+            yield "table", by_size(race, keys, order)
+            heads, missing = unmeasured(race, keys, [f for f in order if f != family(race.reference)])
+            if missing:
+                yield "p", "Shapes without a time, and why; `N` stands for a figure."
+                yield "table", (heads, missing)
+    yield from race.absent()
+
+
+def others(also):
+    """Blocks of what is not mixed with the rest: {title: [race]}."""
+    for title, races in also.items():
+        for race in races:
+            yield from tables(race, f"{title}: ")
+        yield "p", "How much each family searched there:"
+        yield "table", (["family", *SEARCHES], [[f, *searched(races, f)] for f in families_of(races)])
+
+
+def page(races, also, families):
     """Blocks: (kind, content)."""
     yield "h1", "The referee table"
     yield "p", (f"{len({f for r in races for f in r.leads} | {family(r.reference) for r in races})} families multiply the same matrices. One harness "
@@ -259,30 +306,13 @@ def page(races, families):
     yield "p", ("A lead of +5% is a speedup of 1.05 over the reference. Means are geometric; the 95% interval behind ± covers which shapes these are. "
                 "Faster and slower count the shapes whose own interval lies above or below 0. Of each family the faster layout of B counts.")
     for race in races:
-        cell = next(iter(race.cells.values()))
-        for group, belongs in GROUPS.items():
-            keys = [k for k in race.cells if belongs(race.labels.get(k, "")) and not math.isnan(race.time_of_reference(k))]
-            if keys:
-                rows, shared = standings(race, keys)
-                yield "h2", f"{cell['dtype']}, sums in {cell['accumulate']}: {group}, {len(keys)} shapes"
-                both = f"Of {len(race.cells)} shapes in all: " if len(keys) < len(race.cells) else ""
-                yield "p", (f"{both}{'; '.join(race.wheres)}. The reference is {race.reference}. The mean over shapes that all have is of "
-                            f"{shared} shapes: on each of them every family that has {100 * MOST:.0f}% of this table's was measured. "
-                            + " ".join(race.told_of_filled(set(keys))))
-                yield "table", (HEADS, rows)
-                order = [row[0] for row in rows]
-                yield "table", by_size(race, keys, order)
-                heads, missing = unmeasured(race, keys, [f for f in order if f != family(race.reference)])
-                if missing:
-                    yield "p", "Shapes without a time, and why; `N` stands for a figure."
-                    yield "table", (heads, missing)
-        yield from race.absent()
+        yield from tables(race)
     yield "h2", "Whose code, and how much it searched"
     yield "p", ("The search is done before anything is timed, a race for each shape and layout. The first two figures are a race's, medians; the others "
                 "are of all races behind this page: GPU time is that of the launches raced, the seconds also hold what the host did meanwhile. What was "
                 "searched beforehand is in none of them.")
-    yield "table", (["family", "what", "code", "version", "licence", "variants", "race", "races", "variants in all", "seconds in all", "GPU time in all"],
-                    list(who(races, families)))
+    yield "table", (["family", "what", "code", "version", "licence", *SEARCHES], list(who(races, families)))
+    yield from others(also)
     yield "h2", "Again"
     yield "code", "scripts/referee.sh referee f16 bf16\nscripts/gpu-run.sh -t 520 -o OUT referee:f16 referee:bf16     # again while it ends with 75\n" \
                   "scripts/referee.py OUT/referee-f16.journal.jsonl OUT/referee-bf16.journal.jsonl --out referee.md --html referee.html"
@@ -331,15 +361,28 @@ def page_html(blocks, noted):
     yield "</html>"
 
 
-def main():
-    options = arguments()
+def by_type(results):
+    """One Race of each type, of all that have it."""
     races = {}
-    for race in (Race(options, path) for path in options.results):
+    for race in results:
         if race.type() in races:
             races[race.type()].add(race)
         else:
             races[race.type()] = race
-    races = list(races.values())
+    return list(races.values())
+
+
+def others_of(options):
+    """{title: [race]} of --also."""
+    paths = {}
+    for title, path in (pair.rsplit("=", 1) for pair in options.also):
+        paths.setdefault(title, []).append(Path(path))
+    return {title: by_type([Race(options, path) for path in of]) for title, of in paths.items()}
+
+
+def main():
+    options = arguments()
+    races = by_type([Race(options, path) for path in options.results])
     names = dict(pair.split("=", 1) for pair in options.names)
     for path in options.gaps:
         for reference in sorted({race.reference for race in races}):
@@ -350,7 +393,7 @@ def main():
     told = options.families or options.results[0].parent / "referee-families.tsv"
     rows = (line.split("\t") for line in told.read_text().splitlines()) if told.exists() else ()
     families = {name: [what, *rest] for name, what, *rest in rows}
-    blocks = list(page(races, families))
+    blocks = list(page(races, others_of(options), families))
     text = "\n".join(markdown(blocks))
     if options.html:
         options.html.write_text("\n".join(page_html(blocks, notes(options.notes) if options.notes else ())) + "\n")

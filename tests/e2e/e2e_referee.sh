@@ -129,6 +129,15 @@ expect_text "$work/filled.line" 'For 1 of these steady had no kernel there; what
     "the page says where the rest is from"
 diff <(grep '^| steady' "$work/page.md") <(grep '^| steady' "$work/filled.md") >"$work/differ"
 verdict $? "and it is as if it had been there" "$(head -3 "$work/differ")"
+page "$journal" --families "$work/built/families.tsv" --also "On another GPU=$work/other.json" --also "On another GPU=$journal" --out "$work/also.md" --html "$work/also.html"
+expect_code 0 "a run that is not to be mixed with the others"
+expect_text "$work/also.md" '^## On another GPU: f32, sums in f32: grid, 2 shapes$' "has tables of its own, by its title"
+expect_text "$work/also.html" '^<h2>On another GPU: f32, sums in f32: grid, 2 shapes</h2>$' "and in the page of HTML"
+[ "$(grep -c '^| theirs | 2 of 2 | ' "$work/also.md")" -eq 2 ] && [ "$(grep -c '^| steady | 2 of 2 | ' "$work/also.md")" -eq 2 ]
+verdict $? "a cell is that of its first result there too" "$(grep '^| theirs\|^| steady' "$work/also.md")"
+diff <(sed '/^## On another/,/^## Again/d' "$work/also.md") <(sed '/^## Again/d' "$work/page.md") >"$work/differ"
+verdict $? "the other tables are as without it" "$(head -3 "$work/differ")"
+expect_text "$work/also.md" '^\| tunable \| [1-3] \| [0-9.e-]+ s \| [1-9][0-9]* \| ' "and what was searched is told for it alone"
 page "$journal" --reference nobody
 expect_code 1 "a reference that is not there"
 expect_text "$work/err" '^referee: .*no family was measured against nobody$' "is named"
