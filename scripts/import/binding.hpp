@@ -47,6 +47,14 @@ struct gil_scoped_release {
 } // namespace pybind11
 namespace py = pybind11;
 
+namespace torch
+{
+template <typename Function> Function *wrap_pybind_function(Function *f)
+{
+    return f;
+}
+} // namespace torch
+
 #define TORCH_EXTENSION_NAME imported
 #define PYBIND11_MODULE(name, variable)                                                                                \
     [[maybe_unused]] static void cudal2_bind_##name(::cudal2_stand_in::Module &variable)

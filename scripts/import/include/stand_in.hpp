@@ -613,6 +613,10 @@ class Tensor : public c10::TensorImpl
     const char *why = nullptr;
 };
 
+inline std::optional<Device> device_of(const Tensor &t)
+{
+    return t.device();
+}
 inline Tensor empty(IntArrayRef lengths, TensorOptions options = {})
 {
     size_t bytes = c10::elementSize(options.dtype());
