@@ -267,14 +267,14 @@ def who(races, families):
         yield [f, what, repository, version, licence, *searched(races, f)]
 
 
-def tables(race, title=""):
+def tables(race, heading="h2"):
     """Blocks of one type, a table for each group of shapes."""
     cell = next(iter(race.cells.values()))
     for group, belongs in GROUPS.items():
         keys = [k for k in race.cells if belongs(race.labels.get(k, "")) and not math.isnan(race.time_of_reference(k))]
         if keys:
             rows, shared = standings(race, keys)
-            yield "h2", f"{title}{cell['dtype']}, sums in {cell['accumulate']}: {group}, {len(keys)} shapes"
+            yield heading, f"{cell['dtype']}, sums in {cell['accumulate']}: {group}, {len(keys)} shapes"
             both = f"Of {len(race.cells)} shapes in all: " if len(keys) < len(race.cells) else ""
             yield "p", (f"{both}{'; '.join(race.wheres)}. The reference is {race.reference}. The mean over shapes that all have is of "
                         f"{shared} shapes: on each of them every family that has {100 * MOST:.0f}% of this table's was measured. "
@@ -292,8 +292,9 @@ def tables(race, title=""):
 def others(also):
     """Blocks of what is not mixed with the rest: {title: [race]}."""
     for title, races in also.items():
+        yield "h2", title
         for race in races:
-            yield from tables(race, f"{title}: ")
+            yield from tables(race, "h3")
         yield "p", "How much each family searched there:"
         yield "table", (["family", *SEARCHES], [[f, *searched(races, f)] for f in families_of(races)])
 
@@ -326,7 +327,7 @@ def markdown(blocks):
         elif kind == "p":
             yield "\n".join(wrapping.fill(content, "", "")) + "\n"
         else:
-            yield {"h1": "# ", "h2": "## "}.get(kind, "    ") + (content.replace("\n", "\n    ") if kind == "code" else content) + "\n"
+            yield {"h1": "# ", "h2": "## ", "h3": "### "}.get(kind, "    ") + (content.replace("\n", "\n    ") if kind == "code" else content) + "\n"
 
 
 def cell_html(text):

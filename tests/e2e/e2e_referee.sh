@@ -131,8 +131,8 @@ diff <(grep '^| steady' "$work/page.md") <(grep '^| steady' "$work/filled.md") >
 verdict $? "and it is as if it had been there" "$(head -3 "$work/differ")"
 page "$journal" --families "$work/built/families.tsv" --also "On another GPU=$work/other.json" --also "On another GPU=$journal" --out "$work/also.md" --html "$work/also.html"
 expect_code 0 "a run that is not to be mixed with the others"
-expect_text "$work/also.md" '^## On another GPU: f32, sums in f32: grid, 2 shapes$' "has tables of its own, by its title"
-expect_text "$work/also.html" '^<h2>On another GPU: f32, sums in f32: grid, 2 shapes</h2>$' "and in the page of HTML"
+expect_text "$work/also.md" '^### f32, sums in f32: grid, 2 shapes$' "has tables of its own, by its title"
+expect_text "$work/also.html" '^<h2>On another GPU</h2>$' "and in the page of HTML"
 [ "$(grep -c '^| theirs | 2 of 2 | ' "$work/also.md")" -eq 2 ] && [ "$(grep -c '^| steady | 2 of 2 | ' "$work/also.md")" -eq 2 ]
 verdict $? "a cell is that of its first result there too" "$(grep '^| theirs\|^| steady' "$work/also.md")"
 diff <(sed '/^## On another/,/^## Again/d' "$work/also.md") <(sed '/^## Again/d' "$work/page.md") >"$work/differ"
