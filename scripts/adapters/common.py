@@ -11,6 +11,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 SET_MOST = 32  # kernels of a set
@@ -83,6 +84,11 @@ def load(tool, spec):
         found.loader.exec_module(module)
     except ModuleNotFoundError as error:
         fail(tool, f"{path} imports {error.name}, which is not in {sys.prefix}: is it a kernel of {tool}?")
+    except SyntaxError as error:
+        fail(tool, f"{path}:{error.lineno}: {error.msg}")
+    except Exception as error:  # whatever a file's own lines raise
+        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == found.origin]
+        fail(tool, f"{path}:{lines[-1] if lines else 0}: {type(error).__name__}: {error}")
     if not hasattr(module, name):
         has = [f.name for f in ast.parse(Path(path).read_text()).body if isinstance(f, ast.FunctionDef)]
         fail(tool, f'{path} has no "{name}"; it has {", ".join(has) or "no functions"}')

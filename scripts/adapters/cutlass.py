@@ -7,11 +7,10 @@ of its own (docs/abi.md); examples/cutlass/gemm.cu is one to copy."""
 import argparse
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-from common import cutlass_includes, find_nvcc
+from common import cutlass_includes, fail, find_nvcc
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
@@ -28,6 +27,8 @@ def main():
     options = p.parse_args()
     if options.out and options.out.is_dir():
         p.error(f"--out {options.out} is a directory; wanted the plugin's file, {options.out / options.source.stem}.so")
+    if not options.source.is_file():
+        fail("cutlass", f"{options.source}: no such file")
     nvcc = find_nvcc("cutlass")[0]
     includes = [x for i in [HERE, TOP / "harness", *cutlass_includes("cutlass", options.cutlass)] for x in ("-I", str(i))]
     out, arch = options.out or Path(options.source.stem + ".so"), options.arch.removeprefix("sm_")
@@ -35,7 +36,10 @@ def main():
     made = subprocess.run([nvcc, *FLAGS, "-gencode", f"arch=compute_{arch},code=sm_{arch}", f"-DCUDAL2_CC={re.sub(r'[^0-9]', '', arch)}",
                            *includes, str(options.source), "-Xlinker", f"--version-script={TOP}/harness/abi/plugin.map", "-o", str(out)])
     if made.returncode:
-        sys.exit(f"cutlass: {options.source} does not compile")
+        fail("cutlass", f"{options.source} does not compile")
+    if b"\0cudal2_plugin\0" not in out.read_bytes():
+        out.unlink()
+        fail("cutlass", f"{options.source} is no plugin: end it with CUDAL2_PLUGIN (examples/cutlass/gemm.cu)")
     print(f"{out}: {time.monotonic() - start:.0f} s; cudal2-bench verify {out.resolve()}")
 
 

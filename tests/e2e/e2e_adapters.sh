@@ -93,11 +93,29 @@ END
     adapter triton.py other.py:f
     expect_code 1 "a kernel that imports what the environment lacks"
     expect_text "$work/err" '^triton: other.py imports no_such_module_here, which is not in ' "is told without a traceback"
+    printf '\ndef f(:\n' >other.py
+    adapter triton.py other.py:f
+    expect_code 1 "a kernel that is no Python"
+    expect_text "$work/err" '^triton: other.py:2: invalid syntax$' "has its line"
+    printf 'import triton\n\nno_such_name\n' >other.py
+    adapter triton.py other.py:f
+    expect_text "$work/err" "^triton: other.py:3: NameError: name 'no_such_name' is not defined$" "as has one whose own lines raise"
+    [ "$(wc -l <"$work/err")" -eq 1 ]
+    verdict $? "and no more than that" "$(tail -3 "$work/err")"
 fi
 
 # --- what nvcc alone compiles ---
 if command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
     PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
+    mkdir -p checkout/include/cutlass && : >checkout/include/cutlass/cutlass.h
+    echo 'int nothing() { return 0; }' >none.cu
+    adapter cutlass.py none.cu --cutlass checkout
+    expect_code 1 "a CUTLASS source that makes no plugin"
+    expect_text "$work/err" '^cutlass: none.cu is no plugin: end it with CUDAL2_PLUGIN ' "is told how to"
+    [ ! -e none.so ]
+    verdict $? "and leaves nothing behind"
+    adapter cutlass.py nowhere.cu --cutlass checkout
+    expect_text "$work/err" '^cutlass: nowhere.cu: no such file$' "one that is not there is another fault"
     mkdir cubin && cp "$top"/examples/cubin/gemm.{cu,json} cubin/
     nvcc -arch=sm_90a -cubin -o cubin/gemm.cubin cubin/gemm.cu >"$work/out" 2>"$work/err"
     run verify --compile-only cubin/gemm.json
