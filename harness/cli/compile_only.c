@@ -78,7 +78,10 @@ static int inspect_all(const struct options *options, const struct config *confi
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     struct cudal2_problem *problems = calloc(config->n_shapes + 1, sizeof *problems);
+    bool any_dtype = !options->config || config->dtype_native;
     struct inspect_request request = {.chip = out->chip,
+                                      .dtypes = any_dtype ? UINT32_MAX : CUDAL2_BIT(config->dtype),
+                                      .layouts = config->layouts,
                                       .accumulates = options_given(options, OPTION_ACCUMULATE)
                                                          ? CUDAL2_BIT(options->accumulate)
                                                          : CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32),

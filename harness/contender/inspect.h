@@ -13,7 +13,7 @@
 
 struct inspect_request {
     const struct chip *chip;               /* the set's device has chip_info of it */
-    uint32_t accumulates;                  /* bits */
+    uint32_t dtypes, accumulates, layouts; /* bits */
     const struct cudal2_problem *problems; /* whose launches are worked out; only their sizes count */
     size_t n_problems;
     size_t most; /* variants at most */

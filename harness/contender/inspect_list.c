@@ -21,11 +21,17 @@ void inspect_list_free(struct inspect_list *list)
     *list = (struct inspect_list){0};
 }
 
-static bool can_take(const struct manifest *m, const struct module_identity *job, uint32_t accumulates)
+static bool is_asked(const struct inspect_request *request, const struct module_identity *job)
+{
+    return (request->dtypes & CUDAL2_BIT(job->dtype)) && (request->accumulates & CUDAL2_BIT(job->accumulate)) &&
+           (request->layouts & CUDAL2_BIT(job->layout));
+}
+
+static bool can_take(const struct manifest *m, const struct module_identity *job)
 {
     bool narrow = job->accumulate == CUDAL2_ACC_F16 && job->dtype != CUDAL2_F16; /* there is no such product */
-    return !narrow && (accumulates & CUDAL2_BIT(job->accumulate)) && (m->dtypes & CUDAL2_BIT(job->dtype)) &&
-           (m->accumulates & CUDAL2_BIT(job->accumulate)) && (m->layouts & CUDAL2_BIT(job->layout));
+    return !narrow && (m->dtypes & CUDAL2_BIT(job->dtype)) && (m->accumulates & CUDAL2_BIT(job->accumulate)) &&
+           (m->layouts & CUDAL2_BIT(job->layout));
 }
 
 static bool is_legal(const struct module_set *set, const struct module_identity *job, struct inspect_list *list)
@@ -58,7 +64,7 @@ static void add_forms(const struct module_set *set, const struct inspect_request
     for (job->dtype = 0; job->dtype <= CUDAL2_F32; job->dtype++)
         for (job->accumulate = 0; job->accumulate < 2; job->accumulate++)
             for (job->layout = 0; job->layout < 2; job->layout++)
-                if (can_take(set->kernels[job->kernel], job, request->accumulates) && is_legal(set, job, list))
+                if (is_asked(request, job) && can_take(set->kernels[job->kernel], job) && is_legal(set, job, list))
                     add(set, job, when, list);
 }
 

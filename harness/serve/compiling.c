@@ -23,7 +23,8 @@
 #define COMPILE_MEMORY ((rlim_t)8 << 30) /* address space */
 #define COMPILE_FILE ((rlim_t)64 << 20)
 #define ANSWER_BYTES (1u << 20)
-#define ARGUMENTS (16 + 2 * SUBMISSION_PROBLEMS)
+#define ARGUMENTS 20
+#define LAYOUTS "2" /* of a kernel, the first of which is told about */
 
 /* ---- the kernel's files ---- */
 
@@ -113,29 +114,40 @@ static int write_kernel(const struct evaluation *e, struct error *err)
     return code || !s->source ? code : write_source(s, path, err);
 }
 
+/* For the child: every layout that will be measured is compiled by it, and none while a device waits. */
+static int write_problems(const struct submission *s, const char *path, struct error *err)
+{
+    cJSON *config = cJSON_CreateObject();
+    if (evaluate_put_problems(config, s) && cJSON_AddStringToObject(config, "dtype", dtype_names[CUDAL2_F16]))
+        return write_tree(config, path, err);
+    cJSON_Delete(config);
+    return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a compiler's problems");
+}
+
 /* ---- the child ---- */
 
 struct child {
     const char *arguments[ARGUMENTS + 1];
-    char problems[SUBMISSION_PROBLEMS][80];
-    char kernel[PATH_MAX], answer[PATH_MAX], complaint[PATH_MAX];
+    char kernel[PATH_MAX], problems[PATH_MAX], answer[PATH_MAX], complaint[PATH_MAX];
 };
 
 static void prepare(const struct compiling *c, struct child *child)
 {
     const struct submission *s = c->job->submission;
     size_t n = 0;
-    const char *const fixed[] = {
-        "cudal2-bench", "verify", "--compile-only", "--format", "json", "--accumulate", accumulate_names[s->accumulate],
-        "--variants",   "1"};
+    const char *const fixed[] = {"cudal2-bench",
+                                 "verify",
+                                 "--compile-only",
+                                 "--format",
+                                 "json",
+                                 "--accumulate",
+                                 accumulate_names[s->accumulate],
+                                 "--variants",
+                                 LAYOUTS,
+                                 "--config",
+                                 child->problems};
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         child->arguments[n++] = fixed[i];
-    for (size_t i = 0; i < s->n_problems; i++) {
-        snprintf(child->problems[i], sizeof child->problems[i], "%lldx%lldx%lld", (long long)s->problems[i].m,
-                 (long long)s->problems[i].n, (long long)s->problems[i].k);
-        child->arguments[n++] = "--shape";
-        child->arguments[n++] = child->problems[i];
-    }
     if (c->arch) {
         child->arguments[n++] = "--arch";
         child->arguments[n++] = c->arch;
@@ -276,11 +288,14 @@ static int run_child(const struct compiling *c, struct child *child, cJSON *tree
 {
     const struct evaluation *e = c->job;
     if (store_path(e->store, e->id, "kernel/kernel.json", child->kernel, err) ||
+        store_path(e->store, e->id, "kernel/problems.json", child->problems, err) ||
+        write_problems(e->submission, child->problems, err) ||
         store_path(e->store, e->id, "kernel/compiled.json", child->answer, err) ||
         store_path(e->store, e->id, "kernel/complaint", child->complaint, err))
         return err->code;
     prepare(c, child);
     int code = conclude(c, child, trees, err);
+    unlink(child->problems);
     unlink(child->answer);
     unlink(child->complaint);
     return code;

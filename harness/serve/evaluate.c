@@ -103,6 +103,13 @@ static bool put_layouts(cJSON *object, const struct submission *s)
     return layout == NULL || put_list(object, "layouts", layout);
 }
 
+bool evaluate_put_problems(cJSON *config, const struct submission *s)
+{
+    return config && cJSON_AddStringToObject(config, "schema", "cudal2-bench/config") &&
+           cJSON_AddNumberToObject(config, "schema_version", 1) && cJSON_AddStringToObject(config, "name", "serve") &&
+           put_shapes(config, s) && put_layouts(config, s);
+}
+
 static bool put_checks(cJSON *object, bool watch)
 {
     cJSON *verify = cJSON_AddObjectToObject(object, "verify");
@@ -131,12 +138,9 @@ static cJSON *config_tree(const struct crowd *crowd, const struct effort *effort
 {
     const struct submission *s = crowd->list->submission;
     cJSON *object = cJSON_CreateObject();
-    bool good = object && cJSON_AddStringToObject(object, "schema", "cudal2-bench/config") &&
-                cJSON_AddNumberToObject(object, "schema_version", 1) &&
-                cJSON_AddStringToObject(object, "name", "serve") && put_shapes(object, s) &&
-                put_list(object, "accumulate", accumulate_names[s->accumulate]) &&
+    bool good = evaluate_put_problems(object, s) && put_list(object, "accumulate", accumulate_names[s->accumulate]) &&
                 put_list(object, "modes", mode_names[s->mode]) && put_list(object, "baselines", s->baseline) &&
-                put_layouts(object, s) && put_candidates(object, crowd, err) && put_checks(object, effort->watch) &&
+                put_candidates(object, crowd, err) && put_checks(object, effort->watch) &&
                 put_rules(object, effort, s->mode);
     if (good)
         return object;

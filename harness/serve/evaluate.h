@@ -47,6 +47,10 @@ int evaluate(const struct evaluation *e, cJSON **outcome, struct error *err);
  * another in the cells has failed, unless that one was never launched. */
 int evaluate_together(struct evaluation *list, size_t n, cJSON *outcomes[], struct error *err);
 
+/* Puts into a config what it says of a submission's problems: head, shapes, and layouts unless all are measured. False:
+ * out of memory. */
+bool evaluate_put_problems(cJSON *config, const struct submission *s);
+
 /* Where the kernel of a submission lies once it was compiled: a manifest, or for CANDIDATE_KERNEL a kernel set; for
  * CANDIDATE_NAMED its name. */
 int evaluate_candidate(const struct evaluation *e, char out[PATH_MAX], struct error *err);

@@ -28,6 +28,12 @@ expect_code 0 "some of the variants"
 expect_text "$work/out" '^skeleton-module: 3 of 12 variants \(--variants N for more\)$' "and how many there are"
 expect_text "$work/out" '^f16  f32  nn +[0-9]+ +0 +0 +[0-9]+ +[0-9]+ +0 +256 +1  skeleton-module:TILE=16$' "what each is made of"
 
+echo '{"schema":"cudal2-bench/config","schema_version":1,"name":"one","dtype":"f16","layouts":["tn"],"shapes":[{"m":64,"n":64,"k":64}]}' >"$work/one.json"
+run verify --compile-only "$top/kernels/skeleton.json" --accumulate f32 --config "$work/one.json"
+expect_code 0 "type and layouts of a config"
+expect_text "$work/out" '^skeleton-module: 3 of 3 variants$' "alone are compiled"
+expect_text "$work/out" '^f16  f32  tn +[0-9]+ .*TILE=16$' "in that layout"
+
 # --- faults ---
 sed 's/"k"\]/"k", "workspace"]/' "$top/kernels/skeleton.json" >"$work/skeleton.json"
 cp "$top/kernels/skeleton.cu" "$work/"

@@ -219,7 +219,11 @@ if "$bench" verify --compile-only --shape 64x64x64 --variants 1 "$kernels/skelet
     }
     source 'extern \"C\" __global__ void skeleton() { undeclared = 1; }'
     expect_text "$work/body" '"verdict":"compile_error","stage":"compile".*kernel.cu\(1\): error: .*undeclared' "source: the compiler's lines"
+    cubins() { find "$CUDAL2_CACHE/cubin" -type f 2>/dev/null | wc -l; }
+    before=$(cubins)
     source 'extern \"C\" __global__ void skeleton(const u16 *a, const u16 *b, u16 *c, int m, int n, int k) { __shared__ float sums[64]; int seen[40]; for (int i = 0; i < k; i++) seen[a[i] % 40] = b[i]; sums[m % 64] = seen[n % 40] * 1.5f + a[0]; __syncthreads(); c[0] = sums[k % 64]; }'
+    [ "$(cubins)" -eq $((before + 2)) ]
+    verdict $? "source: both layouts are compiled before a device has the job" "$before and $(cubins) cubins"
     expect_text "$work/body" '"code":\{[^}]*"registers":[1-9][0-9]*,' "code: registers"
     expect_text "$work/body" '"code":\{[^}]*"spill_bytes":0,' "code: spills"
     expect_text "$work/body" '"code":\{[^}]*"stack_bytes":(16[0-9]|1[7-9][0-9]),' "code: stack, of an array of 40 that is indexed by what is read"

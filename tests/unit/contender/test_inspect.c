@@ -49,8 +49,14 @@ static void inspect_file(const char *name, int cc, size_t most, struct inspectio
     struct device described = {.info = chip_info(chip)};
     if (module_set_open(scratch_path(name), "kernels", &described, &set, &err))
         fail_msg("%s", err.text);
-    const struct inspect_request request = {
-        .chip = chip, .accumulates = 3, .problems = problems, .n_problems = 2, .most = most, .threads = 2};
+    const struct inspect_request request = {.chip = chip,
+                                            .dtypes = 7,
+                                            .accumulates = 3,
+                                            .layouts = 3,
+                                            .problems = problems,
+                                            .n_problems = 2,
+                                            .most = most,
+                                            .threads = 2};
     if (inspect_set(set, &request, out, &err))
         fail_msg("%s", err.text);
     module_set_close(set);

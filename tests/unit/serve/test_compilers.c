@@ -40,13 +40,29 @@ static int end(void **state)
     return scratch_remove(state);
 }
 
-/* The test program as the server's compiling child: where the test says so, it ends when the test lets it. */
-static int compiler_on_order(void)
+/* What the child was told of problems and layouts. */
+static void keep_problems(int argc, char **argv)
 {
+    struct error ignored;
+    char *text = NULL, path[256];
+    size_t length;
+    snprintf(path, sizeof path, "%s/problems", getenv("CUDAL2_FAKE_DIR"));
+    for (int i = 0; i + 1 < argc && !text; i++)
+        if (strcmp(argv[i], "--config") == 0 && file_read(argv[i + 1], 4096, &text, &length, &ignored) == 0)
+            file_write_atomic(path, text, length, &ignored);
+    free(text);
+}
+
+/* The test program as the server's compiling child: where the test says so, it ends when the test lets it. */
+static int compiler_on_order(int argc, char **argv)
+{
+    keep_problems(argc, argv);
     if (script_has_file("busy"))
         script_wait_for("compiled");
     return fake_compiler();
 }
+
+static unsigned layouts; /* of what is submitted */
 
 static void submit_source(int m, char id[DIGEST_HEX])
 {
@@ -59,6 +75,7 @@ static void submit_source(int m, char id[DIGEST_HEX])
         .kind = CANDIDATE_SOURCE, .format = SOURCE_CUDA, .baseline = "beta", .half_width = 0.5, .seconds = 1};
     s->accumulate = CUDAL2_ACC_F32;
     s->n_problems = 1;
+    s->layouts = layouts;
     assert_int_equal(shape_parse("64x32x32", &s->problems[0], &err), 0);
     s->problems[0].m = m;
     s->source = strdup("// nothing");
@@ -125,6 +142,31 @@ static void measured_while_another_is_compiled(void **state)
     is_ok(second);
 }
 
+/* What a worker would compile while the device waits, the child does. */
+static void every_layout_that_is_measured(void **state)
+{
+    static const char *const told[] = {NULL, "\"nn\"", "\"tn\""};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char id[DIGEST_HEX], *text = NULL;
+        size_t length;
+        struct error err;
+        layouts = (unsigned)i; /* bits; 0: all of them */
+        scratch_write("audits", "");
+        submit_source(32 + i, id);
+        is_ok(id);
+        assert_int_equal(file_read(scratch_path("problems"), 4096, &text, &length, &err), 0);
+        cJSON *tree = cJSON_Parse(text), *list = cJSON_GetObjectItem(tree, "layouts");
+        assert_int_equal(tree_whole(cJSON_GetArrayItem(tree_member(tree, "shapes"), 0), "m"), 32 + i);
+        assert_string_equal(tree_text(tree, "dtype"), "f16");
+        assert_int_equal(cJSON_GetArraySize(list), told[i] ? 1 : 0);
+        assert_true(!told[i] || strstr(text, told[i]));
+        cJSON_Delete(tree);
+        free(text);
+    }
+    layouts = 0;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(int argc, char **argv)
@@ -132,8 +174,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "worker") == 0)
         return fake_worker();
     if (argc > 1 && strcmp(argv[1], "verify") == 0)
-        return compiler_on_order();
+        return compiler_on_order(argc, argv);
     const struct CMUnitTest tests[] = {TEST(compiled_while_another_is_measured),
-                                       TEST(measured_while_another_is_compiled)};
+                                       TEST(measured_while_another_is_compiled), TEST(every_layout_that_is_measured)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
