@@ -218,7 +218,8 @@ static struct crew_task make_task(struct audit *a)
                               .retired = on_retired,
                               .turn = ledger_turn,
                               .turn_context = a->request->ledger,
-                              .start_tries = START_TRIES};
+                              .start_tries = START_TRIES,
+                              .warm = a->request->warm};
 }
 
 static int work(struct audit *a, struct error *err)

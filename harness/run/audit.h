@@ -20,6 +20,7 @@ struct audit_request {
     struct crew *crew;                 /* open by the time of audit_run */
     const struct measuring *measuring; /* knows what every worker of the run is told */
     const char *advice;                /* what the line of a stop ends in */
+    struct warm *warm;                 /* who watched an earlier run, and may watch a later one; NULL: nobody */
 };
 
 struct audit;

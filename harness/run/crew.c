@@ -260,7 +260,7 @@ static int start_worker(struct crew *crew, const struct crew_task *task, struct 
     start->worker = crew_number(crew, slot);
     slot->up = false;
     slot->env_index = -1;
-    if (!task->warm || !crew->setup.warm || !warm_take(crew->setup.warm, slot))
+    if (!task->warm || !warm_take(task->warm, slot))
         return slot_start(slot, crew->setup.spec->program, start, err);
     slot_start_again(slot, start);
     return 0;
@@ -295,9 +295,9 @@ static void start_ahead(struct crew *crew, struct slot *slot)
 static void dismiss(struct crew *crew, struct slot *slot, bool *active)
 {
     const struct leaving_witness witness = {crew->task->lost, crew->task->context};
-    bool keep = crew->task->warm && crew->setup.warm && !is_stopping(crew);
+    bool keep = crew->task->warm && !is_stopping(crew);
     *active = false;
-    if (keep && warm_keep(crew->setup.warm, slot))
+    if (keep && warm_keep(crew->task->warm, slot))
         return;
     slot_send_quit(slot);
     *active = !crew->task->next || !leaving_take(&crew->leaving, crew_number(crew, slot), slot, &witness);

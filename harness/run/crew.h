@@ -61,7 +61,8 @@ struct crew_task {
     void *turn_context; /* NULL: `context` */
     int start_tries;    /* starts in a row that may fail before a device gets no worker any more */
     int wake_fd;        /* readable: there is work for who was told CREW_LATER; the task reads it empty. 0: none */
-    bool warm;          /* its workers may be crew_setup.warm's, and are kept there in the end */
+    struct warm *warm;  /* of a run with one device: its worker may be this one, and is kept there in the end; NULL:
+                         * every worker is a new process and ends with its task */
     bool proven; /* such a worker has been up before this task: one that says why it cannot start is tried again */
     /* The task behind this one, which times nothing; NULL: none is known. A device that has nothing more to do here
      * gets its worker of that task at once, unless another device still works and may share cores with it. */
@@ -73,7 +74,7 @@ struct crew_setup {
     const volatile int *stop;                      /* as run_supervise's *stop; NULL: nobody asks for an end */
     void (*note)(void *context, const char *line); /* NULL: nobody reads it */
     void *note_context;
-    struct warm *warm; /* of a run with one device; NULL: every worker is a new process and ends with its task */
+    struct warm *warm; /* who is kept there may have the device's lock; NULL: nobody */
 };
 
 struct crew {

@@ -310,7 +310,7 @@ int measuring_run(struct measuring *m, struct error *err)
                                    .turn = ledger_turn,
                                    .turn_context = m->ledger,
                                    .start_tries = START_TRIES,
-                                   .warm = true,
+                                   .warm = m->hooks->warm,
                                    .proven = m->ledger->n_env > 0,
                                    .next = m->behind};
     return crew_run(m->crew, &task, err);

@@ -36,7 +36,8 @@ static int plan_audit(struct run *run, struct error *err)
                                                 .ledger = &run->ledger,
                                                 .crew = &run->crew,
                                                 .measuring = &run->measuring,
-                                                .advice = end_record_advice(run->spec)};
+                                                .advice = end_record_advice(run->spec),
+                                                .warm = run->hooks->watcher};
     if (run->spec->config->activity == ACTIVITY_OFF)
         return 0;
     run->audit = audit_new(&run->audit_request);

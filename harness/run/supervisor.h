@@ -47,6 +47,7 @@ struct run_hooks {
     const volatile int *stop;
     /* A worker that this run may take over and leaves behind for the next one (warm_begin first; one device). */
     struct warm *warm;
+    struct warm *watcher; /* the same for who watches: warm->watcher, or NULL where he is to be new */
     /* Where the time went, as the journal's last line has it (`time_spent`): the caller's; NULL when the run did not
      * come to its end. */
     cJSON **spent;

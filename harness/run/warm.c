@@ -11,8 +11,15 @@
 
 #include "base/clock.h"
 
+bool warm_any(const struct warm *w)
+{
+    return w->held || (w->watcher && w->watcher->held);
+}
+
 void warm_end(struct warm *w)
 {
+    if (w->watcher)
+        warm_end(w->watcher);
     if (!w->held)
         return;
     slot_kill(&w->slot);
@@ -27,11 +34,14 @@ void warm_begin(struct warm *w, const char key[DIGEST_HEX])
     if (w->held && (strcmp(w->key, key) != 0 || w->runs >= WARM_RUNS || process_ended(&w->slot.process)))
         warm_end(w);
     snprintf(w->key, sizeof w->key, "%s", key);
+    if (w->watcher)
+        warm_begin(w->watcher, key);
 }
 
 int warm_lock(const struct warm *w)
 {
-    return w->held && w->slot.lock_fd >= 0 ? fcntl(w->slot.lock_fd, F_DUPFD_CLOEXEC, 0) : -1;
+    const struct warm *from = !w->held && w->watcher ? w->watcher : w;
+    return from->held && from->slot.lock_fd >= 0 ? fcntl(from->slot.lock_fd, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
 /* What belongs to the process, and not to the run that has it. */

@@ -177,13 +177,21 @@ static void add_cell(void *context, const struct cell_record *record, size_t don
         repeats_look(e->looks, record);
 }
 
+/* Code of ours with parameters runs nothing on the host, so who watched it may watch it again. A plugin is in the
+ * watcher's process, and gets a new one each time. */
+static struct warm *watcher_of(const struct evaluation *e)
+{
+    return e->warm && e->submission->kind == CANDIDATE_KERNEL ? e->warm->watcher : NULL;
+}
+
 static int supervise(const struct evaluation *e, const struct config *config, const char *output, struct error *err)
 {
     char *const argv[] = {(char *)"cudal2-bench", (char *)"serve", NULL};
     struct evaluation context = *e;
     const struct run_observer observer = {.context = &context, .cell = add_cell};
     cJSON *spent = NULL;
-    const struct run_hooks hooks = {.observer = &observer, .stop = e->stop, .warm = e->warm, .spent = &spent};
+    const struct run_hooks hooks = {
+        .observer = &observer, .stop = e->stop, .warm = e->warm, .watcher = watcher_of(e), .spent = &spent};
     struct run_spec *spec = malloc(sizeof *spec);
     if (!spec)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
@@ -332,20 +340,28 @@ static bool is_ok(int code, const cJSON *outcome)
     return code == 0 && verdict_of_outcome(outcome) == VERDICT_OK;
 }
 
+/* Who had watched before has seen it, too: else a new one is to try. */
+static bool is_seen(const struct evaluation *e, const cJSON *outcome)
+{
+    const struct warm *watcher = watcher_of(e);
+    return !watcher || !watcher->taken || strcmp(tree_text(outcome, "watched"), OUTCOME_WATCHED_NOW) == 0;
+}
+
 static int evaluate_warm(const struct evaluation *e, const char key[DIGEST_HEX], cJSON **outcome, struct error *err)
 {
-    bool had_one, good;
+    bool had_one, had_any, good;
     int code;
     *outcome = NULL;
     do {
         cJSON_Delete(*outcome);
         warm_begin(e->warm, key);
         had_one = e->warm->held;
+        had_any = warm_any(e->warm);
         code = evaluate_once(e, outcome, err);
-        good = is_ok(code, *outcome);
+        good = is_ok(code, *outcome) && is_seen(e, *outcome);
         if (!good)
             warm_end(e->warm);
-    } while (!good && had_one && !*e->stop);
+    } while (!good && had_any && !*e->stop);
     if (*outcome)
         cJSON_AddStringToObject(*outcome, "worker", had_one ? "warm" : "new");
     return code;
@@ -411,11 +427,12 @@ int evaluate_together(struct evaluation *list, size_t n, cJSON *outcomes[], stru
     code = run_together(&crowd, outcomes, err);
     bool all = !code;
     for (size_t i = 0; i < n; i++) {
-        all = all && outcomes[i];
-        if (code) {
+        bool stands = !code && outcomes[i] && is_seen(list, outcomes[i]);
+        all = all && stands;
+        if (!stands) {
             cJSON_Delete(outcomes[i]);
             outcomes[i] = NULL;
-        } else if (outcomes[i]) {
+        } else {
             cJSON_AddStringToObject(outcomes[i], "worker", had_one ? "warm" : "new");
         }
     }

@@ -100,7 +100,7 @@ static void note_device(struct server *s, int device, int code)
 
 struct duty {
     struct server *server;
-    struct warm *warm; /* owned; of the device */
+    struct warm *warm; /* of the device: two of them, owned; the second one watches */
     int device;        /* -1: compiles only */
 };
 
@@ -368,18 +368,20 @@ static struct duty *duty_new(struct server *s, int device)
     struct duty *duty = calloc(1, sizeof *duty);
     if (!duty)
         return NULL;
-    *duty = (struct duty){.server = s, .warm = calloc(1, sizeof *duty->warm), .device = device};
-    if (duty->warm)
-        return duty;
-    duty_free(duty);
-    return NULL;
+    *duty = (struct duty){.server = s, .warm = calloc(2, sizeof *duty->warm), .device = device};
+    if (!duty->warm) {
+        duty_free(duty);
+        return NULL;
+    }
+    duty->warm->watcher = duty->warm + 1;
+    return duty;
 }
 
-/* A worker that waits holds memory of the device, and its lock from who measures by hand. */
+/* Workers that wait hold memory of the device, and its lock from who measures by hand. */
 static void rest(struct server *s, struct warm *warm)
 {
     wait_for_work(s);
-    if (!warm->held || (double)(clock_now_ns() - warm->kept_ns) * 1e-9 < WARM_SECONDS)
+    if (!warm_any(warm) || (double)(clock_now_ns() - warm->kept_ns) * 1e-9 < WARM_SECONDS)
         return;
     pthread_mutex_unlock(&s->lock);
     warm_end(warm);

@@ -15,6 +15,8 @@
 
 /* A whole cell's matrices are there at once, and libraries want room of their own. */
 #define LIBRARY_BYTES (512ull << 20)
+/* What of it stays there between two cells, for a worker that waits holds it from who times. */
+#define KEPT_BYTES (256ull << 20)
 
 /* One contender of the request. */
 struct subject {
@@ -337,7 +339,7 @@ int audit_conduct(const struct cell_context *context, const struct cell_request 
         .memory = context->kept ? context->kept : &own, .context = context, .request = request, .bench = bench};
     code = conduct(a, list, err);
     close_bench(bench);
-    audit_memory_free(&own, context->device);
+    audit_memory_free(held(a->memory) > KEPT_BYTES ? a->memory : &own, context->device);
     if (code == 0)
         *out = list;
 out:

@@ -9,8 +9,8 @@
 
 #include "worker/cell.h"
 
-/* Device memory that an audit's cells use one after the other: to take it and to give it back costs milliseconds,
- * whatever its size, and a look at a launch takes few more. All zero: none. */
+/* Device memory that an audit's cells use one after the other, unless it is much: to take it and to give it back costs
+ * milliseconds, whatever its size, and a look at a launch takes few more. All zero: none. */
 struct audit_memory {
     struct audit_room {
         void *memory;

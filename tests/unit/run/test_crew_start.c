@@ -73,7 +73,7 @@ static void run_with(struct warm *warm, const char *whose, const char *script)
     const struct crew_setup setup = {.spec = &t.spec, .stop = &t.stop, .warm = warm};
     warm_begin(warm, whose);
     crew_close(&f.crew);
-    f.task.warm = true;
+    f.task.warm = warm;
     f.taken = f.answered = 0;
     f.up = false;
     f.order[0] = '\0';

@@ -144,7 +144,7 @@ static void the_same_problem(void **state)
     }
 }
 
-/* One look at all lines that are new, by one worker. */
+/* One look at all lines that are new; the worker that looks is kept as well. */
 static void watched_together(void **state)
 {
     static const int jobs[][2] = {{32, 64}, {32, 128}, {32, 256}};
@@ -157,8 +157,10 @@ static void watched_together(void **state)
         assert_string_equal(tree_text(outcome, "watched"), told[i]);
         cJSON_Delete(outcome);
     }
-    assert_int_equal(stat(scratch_path("audits"), &st), 0);
+    assert_int_equal(stat(scratch_path("watches"), &st), 0);
     assert_int_equal(st.st_size, 2); /* of the first job, and of the three */
+    assert_int_equal(stat(scratch_path("audits"), &st), 0);
+    assert_int_equal(st.st_size, 1);
 }
 
 static void no_more_than_some(void **state)

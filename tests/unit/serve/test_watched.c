@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/tree.h"
 #include "fake_worker.h"
+#include "run/warm.h"
 #include "serve/spent.h"
 #include "serve/watched.h"
 #include "served_gpu.h"
@@ -143,13 +144,24 @@ static void a_list_of_lines(void **state)
 
 /* ---- jobs ---- */
 
-/* Workers that were started to watch. */
-static long audits(void)
+static long counted(const char *leaf)
 {
     char path[256];
     struct stat st;
-    snprintf(path, sizeof path, "%s/audits", scratch);
+    snprintf(path, sizeof path, "%s/%s", scratch, leaf);
     return stat(path, &st) == 0 ? (long)st.st_size : 0;
+}
+
+/* Workers that were started to watch. */
+static long audits(void)
+{
+    return counted("audits");
+}
+
+/* Cells that they watched. */
+static long watches(void)
+{
+    return counted("watches");
 }
 
 /* "" where the outcome says nothing of it. */
@@ -228,6 +240,30 @@ static void source_is_watched_in_every_job(void **state)
     assert_int_equal(audits(), 1);
 }
 
+/* What has code on the host is watched by a process that nobody was in before. */
+static void a_plugin_has_a_watcher_of_its_own(void **state)
+{
+    static struct warm warm[2];
+    struct evaluation e = evaluation_of(true);
+    struct error err = {0};
+    (void)state;
+    warm->watcher = warm + 1;
+    e.warm = warm;
+    for (long i = 1; i <= 4; i++) {
+        cJSON *outcome = NULL;
+        s.kind = i <= 2 ? CANDIDATE_NAMED : CANDIDATE_KERNEL;
+        snprintf(s.name, sizeof s.name, i <= 2 ? "alpha" : "k");
+        assert_int_equal(evaluate(&e, &outcome, &err), 0);
+        assert_string_equal(tree_text(outcome, "watched"), "now");
+        assert_string_equal(tree_text(outcome, "worker"), i % 2 ? "new" : "warm");
+        assert_int_equal(audits(), i < 4 ? i : 3); /* the second one of a kernel has the first one's */
+        assert_int_equal(watches(), i);
+        cJSON_Delete(outcome);
+    }
+    warm_end(warm);
+    assert_false(warm_any(warm));
+}
+
 static void what_is_seen_decides(void **state)
 {
     (void)state;
@@ -291,14 +327,33 @@ static void once_for_each_line(void **state)
     struct server *server = open_server();
     assert_string_equal(serve(server, "{\"BM\":64}", 32), "now");
     assert_string_equal(serve(server, "{\"BM\":64}", 64), "before");
-    assert_int_equal(audits(), 1);
+    assert_int_equal(watches(), 1);
     assert_string_equal(serve(server, "{\"BM\":128}", 32), "now");
     assert_string_equal(serve(server, "{\"BM\":128}", 64), "before");
-    assert_int_equal(audits(), 2);
+    assert_int_equal(watches(), 2);
+    assert_int_equal(audits(), 1); /* by the worker that watched the first line */
     put("k.cu", "changed");
     assert_string_equal(serve(server, "{\"BM\":64}", 96), "now");
+    assert_int_equal(watches(), 3);
+    assert_int_equal(audits(), 2); /* other code is another worker's */
     server_drain(server, false);
     server_close(server);
+}
+
+/* A worker that has watched before may have kept something of it: its word, and its loss, count for nothing. */
+static void an_old_watcher_accuses_nobody(void **state)
+{
+    static const char *const scripts[] = {"beside=slow,oldwatched=escape", "beside=slow,oldwatched=crash"};
+    (void)state;
+    for (long i = 0; i < 2; i++) {
+        setenv("CUDAL2_FAKE", scripts[i], 1);
+        struct server *server = open_server();
+        assert_string_equal(serve(server, "{\"BM\":64}", 32 + (int)i), "now");
+        assert_string_equal(serve(server, "{\"BM\":128}", 32 + (int)i), "now"); /* and `ok`, by a new one */
+        assert_true(audits() >= 2 * (i + 1));
+        server_drain(server, false);
+        server_close(server);
+    }
 }
 
 /* It is not tried with every job of the line, and never said to have been. */
@@ -327,6 +382,8 @@ int main(int argc, char **argv)
         TEST(other_candidates_have_no_key),
         TEST(a_list_of_lines),
         TEST(watched_or_not),
+        TEST(a_plugin_has_a_watcher_of_its_own),
+        TEST(an_old_watcher_accuses_nobody),
         TEST(the_stop_rule),
         TEST(where_the_time_goes),
         TEST(source_is_watched_in_every_job),
