@@ -65,7 +65,7 @@ $(call test_of,supervisor killed crew crew_start loading resume audit alone shar
 $(call test_of,watched counted together gone compilers) $(SERVER): $(call fixture,fake_worker fake_script scratch_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
 $(call test_of,architectures binary module_crew compare_again compare_failure compile cubins deviation effects family gzip_read hostile inspect store server peers manifest merge merge_stay \
-	behind module module_maps mutated plan precompile rank space table tune tuned variants verify warmth counters tool): $(call fixture,scratch_fixture)
+	behind module module_maps mutated plan precompile rank registry space table tune tuned variants verify warmth counters tool): $(call fixture,scratch_fixture)
 
 $(BUILD)/tests/fp8: $(call fixture,fp8_fixture) \
 	$(addprefix $(BUILD)/obj/baselines/,cublaslt_matmul.o cublaslt_algorithms.o cublaslt_attributes.o nvidia.o)

@@ -26,6 +26,8 @@ struct module_set;
  * EXIT_CODE_DATA names file and JSON path. */
 int module_set_open(const char *name_or_path, const char *kernel_directory, struct device *device,
                     struct module_set **out, struct error *err);
+/* Whether the kernel directory has a set of this name. */
+bool module_set_installed(const char *name, const char *kernel_directory);
 /* Unloads the set's modules. No contender of it may be used afterwards. */
 void module_set_close(struct module_set *set);
 

@@ -220,6 +220,16 @@ static int find_file(const struct module_set *set, const char *name, char path[2
                      name, set->kernel_directory);
 }
 
+bool module_set_installed(const char *name, const char *kernel_directory)
+{
+    char directory[sizeof((struct module_set *)0)->kernel_directory], path[2048];
+    struct error ignored;
+    if (is_path(name) || kernel_directory_find(kernel_directory, directory, sizeof directory, &ignored) != 0)
+        return false;
+    snprintf(path, sizeof path, "%s/sets/%.100s.json", directory, name);
+    return access(path, R_OK) == 0;
+}
+
 static void make_faces(struct module_set *set)
 {
     for (int layout = 0; layout < 2; layout++) {

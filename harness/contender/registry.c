@@ -278,7 +278,8 @@ static int add_request(struct registry *r, const char *request, enum contender_r
         !text_ends_with(request, ".json") && !strchr(request, '/') && plugin_file(r, request, path, sizeof path);
     if (in_plugin)
         return add_plugin(r, request, path, role, err);
-    if (role == ROLE_CANDIDATE || text_ends_with(request, ".json"))
+    if (role == ROLE_CANDIDATE || text_ends_with(request, ".json") ||
+        module_set_installed(request, r->kernel_directory))
         return add_set(r, request, role, err);
     char reason[CUDAL2_WHY];
     snprintf(reason, sizeof reason, "not built: there is no %.120s (make probe says which library is missing)", path);

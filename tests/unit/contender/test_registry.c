@@ -11,8 +11,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "compile/kernels.h"
 #include "contender/contender.h"
 #include "contender/naming.h"
+#include "scratch_fixture.h"
 
 #define BOTH (CUDAL2_BIT(CUDAL2_NN) | CUDAL2_BIT(CUDAL2_TN))
 
@@ -52,6 +54,26 @@ static void request_order_is_kept(void **unused)
     assert_false(registry_at(r, 2)->available);
     assert_int_equal(registry_at(r, 2)->role, ROLE_CANDIDATE);
     assert_true(registry_at(r, 2)->reason[0] != '\0');
+    registry_close(r);
+}
+
+/* A set of the kernel directory is raced against as it races. */
+static void a_set_is_a_baseline_too(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"one", "two", NULL};
+    const struct registry_request request = {.baselines = names, .layouts = BOTH, .kernel_directory = scratch};
+    struct registry *r = NULL;
+    struct error err;
+    assert_int_equal(file_make_directories(scratch_path("sets"), &err), 0);
+    assert_int_equal(file_make_directories(scratch_path("harness"), &err), 0);
+    scratch_write(KERNEL_PRELUDE, "");
+    scratch_write("sets/one.json", "{"); /* it is read, and is none */
+    assert_int_equal(registry_open(&request, device, &r, &err), 0);
+    assert_int_equal(registry_count(r), 2);
+    assert_says(registry_at(r, 0)->reason, "sets/one.json");
+    assert_int_equal(registry_at(r, 0)->role, ROLE_BASELINE);
+    assert_says(registry_at(r, 1)->reason, "two.so");
     registry_close(r);
 }
 
@@ -335,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(request_order_is_kept),
+        cmocka_unit_test_setup_teardown(a_set_is_a_baseline_too, scratch_make, scratch_remove),
         cmocka_unit_test(layouts_that_are_not_raced_are_left_out),
         cmocka_unit_test(plugin_by_path_gives_all_its_contenders),
         cmocka_unit_test(probe_refusal_keeps_names_and_reason),
