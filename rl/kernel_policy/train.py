@@ -38,6 +38,7 @@ from .split import N_FOLDS, Split, is_target, split
 BUDGETS = (1, 4, 16, 64)
 STOPPED = 75  # exit code: time is over, and the same command goes on
 SCATTER = 0.021  # of a repeated measurement: spreads below it are not blown up to one
+TOGETHER = 16    # problems that a GPU is asked of at once: one alone leaves it waiting
 
 
 @dataclass
@@ -194,17 +195,30 @@ class Trainer:
 
     # --- what it would measure ---
 
-    @torch.no_grad()
     def scores(self, pool: Pool) -> Tensor:
         """The log-likelihood of each line of the pool among them; they sum to one."""
+        return self._scores_at_once([pool])[0]
+
+    def scores_of(self, pools: Sequence[Pool]) -> List[Tensor]:
+        return [scores for some in self.batches(pools) for scores in self._scores_at_once(some)]
+
+    def batches(self, pools: Sequence[Pool]) -> List[Sequence[Pool]]:
+        """One by one on a CPU, which gains nothing by more."""
+        size = 1 if self.device.type == "cpu" else TOGETHER
+        return [pools[at:at + size] for at in range(0, len(pools), size)]
+
+    @torch.no_grad()
+    def _scores_at_once(self, pools: Sequence[Pool]) -> List[Tensor]:
         self.policy.eval()
-        choices = self._choices([pool])
-        logits = self._logits(self.policy, self._prompt([pool]), choices.lines)
-        return log_probabilities(logits, choices.lines[0], words_along(choices, choices.lines, self.n_words)).cpu()
+        choices = self._choices(pools)
+        logits = self._logits(self.policy, self._prompt(pools), choices.lines)
+        ahead = words_along(choices, choices.lines, self.n_words)
+        each = log_probabilities(logits, choices.lines.flatten(0, 1), ahead).view(len(pools), -1).cpu()
+        return [scores[:len(pool.lines)] for pool, scores in zip(pools, each)]
 
     def watch(self, stage: int, step: int, loss: float, reward: float) -> float:
         """Adds a row to the curve; returns the figure that chooses a checkpoint."""
-        scores = [self.scores(p) for p in self.watched]
+        scores = self.scores_of(self.watched)
         found = [regrets(p.times, ordered(s), BUDGETS) for p, s in zip(self.watched, scores)]
         means = [sum(column) / len(found) for column in zip(*found)]
         expected = sum(float((s.exp() * (torch.tensor(p.times) / p.best - 1)).sum())
@@ -292,9 +306,10 @@ class Trainer:
         pools = [p for p in self.split.test if is_target(p)][::4]
         known, measured, count = set(self.records.lines), 0, 0
         known_count = 0
-        for pool in pools:
-            lines = write_freely(self.policy, self._prompt([pool]), self.recipe.samples, self.generator)
-            texts = [self.reader.vocabulary.decode(line) for line in lines[0].tolist()]
+        written = [lines for some in self.batches(pools)
+                   for lines in write_freely(self.policy, self._prompt(some), self.recipe.samples, self.generator).tolist()]
+        for pool, lines in zip(pools, written):
+            texts = [self.reader.vocabulary.decode(line) for line in lines]
             here = {self.records.lines[i] for i in pool.lines}
             known_count += sum(t in known for t in texts)
             measured += sum(t in here for t in texts)
@@ -304,13 +319,10 @@ class Trainer:
     def test_scores(self, last: bool) -> List[Dict[str, Any]]:
         """For each test pool, the log-likelihood of each of its lines; before the last stage, and of a fold,
         of target pools alone."""
-        out = []
-        for pool in self.split.test:
-            if not is_target(pool) and (self.recipe.fold or not last):
-                continue
-            scores = self.scores(pool)
-            out.append({"problem": pool.problem.text(), "scores": [round(float(s), 2) for s in scores]})
-        return out
+        every = last and not self.recipe.fold
+        pools = [pool for pool in self.split.test if every or is_target(pool)]
+        return [{"problem": pool.problem.text(), "scores": [round(float(s), 2) for s in scores]}
+                for pool, scores in zip(pools, self.scores_of(pools))]
 
 
 def ordered(scores: Tensor) -> List[int]:

@@ -152,6 +152,19 @@ class TestTraining(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "another run"):
                 self.run_for(parts, steps=(4, 2, 2))
 
+    def test_many_at_once_are_scored_as_each_alone(self):
+        trainer = train.Trainer(train.Recipe(size="tiny", context="neighbours+ranker", seed=3))
+        pools = [p for p in trainer.split.test if train.is_target(p)][:5]
+        self.assertGreater(len({len(p.lines) for p in pools}), 1)
+        with mock.patch.object(trainer, "batches", lambda some: [some[:3], some[3:]]):
+            together = trainer.scores_of(pools)
+        for pool, scores in zip(pools, together):
+            self.assertEqual(len(scores), len(pool.lines))
+            self.assertLess(float((scores - trainer.scores(pool)).abs().max()), 1e-4)
+        self.assertEqual([len(some) for some in trainer.batches(pools)], [1] * 5)
+        with mock.patch.object(trainer, "device", torch.device("meta")):
+            self.assertEqual([len(some) for some in trainer.batches(pools * 4)], [16, 4])
+
     def test_every_tensor_is_made_where_the_policy_is(self):
         """There is no GPU here: what names no device is made where nothing can be computed."""
         policy = model.Policy(model.SIZES["tiny"], 9, N_NUMBERS)
