@@ -6,7 +6,9 @@
 Of each target problem of the 100 shapes that nothing learned from: how much slower than the best of its pool
 a sampled line is (exactly, from the likelihood of each), the likeliest line, the best of the likeliest four
 and of four samples; in 100 log. The policies are seeds: after minus before is their mean, 95% by drawing
-shapes, and each seed's own is there too. Needs torch; live.py and rehearse.py use it."""
+shapes, and each seed's own is there too. A policy that is merely surer of its lines draws better ones:
+--as-sure compares with what it was before, its likelihoods raised to the power that makes it as sure. Needs
+torch; live.py and rehearse.py use it."""
 from __future__ import annotations
 
 import argparse
@@ -43,6 +45,21 @@ def of_policy(trainer: Trainer) -> List[Row]:
     return [of_pool(pool, trainer.scores(pool)) for pool in held_out(trainer)]
 
 
+def entropy(scores: Sequence[torch.Tensor]) -> float:
+    """Mean over pools of what is left open."""
+    each = (s.double().log_softmax(dim=0) for s in scores)
+    return statistics.fmean(float(-(s.exp() * s).sum()) for s in each)
+
+
+def as_sure(scores: Sequence[torch.Tensor], wanted: float) -> List[torch.Tensor]:
+    """The same order of lines, with that entropy."""
+    low, high = 0.1, 10.0
+    for _ in range(40):
+        power = math.sqrt(low * high)
+        low, high = (power, high) if entropy([s * power for s in scores]) > wanted else (low, power)
+    return [s * low for s in scores]
+
+
 def held_out(trainer: Trainer) -> List[Pool]:
     return [pool for pool in trainer.split.test if is_target(pool)]
 
@@ -67,23 +84,27 @@ def gain(pools: Sequence[Pool], before: Sequence[List[Row]], after: Sequence[Lis
     return out
 
 
+def scores_of(trainer: Trainer, pools: Sequence[Pool], policy: Path) -> List[torch.Tensor]:
+    trainer.policy.adopt(read_policy(policy)[1])
+    return trainer.scores_of(pools)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, nargs="+", required=True)
     parser.add_argument("--after", type=Path, nargs="+", required=True, help="in the same order")
+    parser.add_argument("--as-sure", action="store_true", help="before as sure of its lines as after")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
     torch.set_num_threads(1)
     if len(options.before) != len(options.after):
         parser.error("--before and --after: as many policies of each")
-    sides, trainer = [], Trainer(read_policy(options.before[0])[0])
-    for paths in (options.before, options.after):
-        rows = []
-        for path in paths:
-            trainer.policy.adopt(read_policy(path)[1])
-            rows.append(of_policy(trainer))
-        sides.append(rows)
-    found = gain(held_out(trainer), *sides)
+    trainer = Trainer(read_policy(options.before[0])[0])
+    pools = held_out(trainer)
+    before, after = ([scores_of(trainer, pools, path) for path in paths] for paths in (options.before, options.after))
+    if options.as_sure:
+        before = [as_sure(b, entropy(a)) for b, a in zip(before, after)]
+    found = gain(pools, *([[of_pool(pool, s) for pool, s in zip(pools, each)] for each in side] for side in (before, after)))
     options.output.write_text(json.dumps(found, indent=1) + "\n")
     print(json.dumps(found))
 

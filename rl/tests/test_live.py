@@ -118,6 +118,13 @@ class TestLive(unittest.TestCase):
             learner.update(groups)
         self.assertTrue(all(b > a for b, a in zip(before, expected())))
 
+    def test_to_be_surer_of_the_same_lines_is_no_gain(self):
+        scores = [torch.tensor([-0.5, -1.5, -2.5]), torch.tensor([-3.0, -0.1])]
+        for power in (0.5, 1.0, 3.0):
+            found = gain.as_sure(scores, gain.entropy([power * s for s in scores]))
+            for s, one in zip(scores, found):
+                self.assertLess(float((one - power * s).abs().max()), 1e-3)
+
     def test_what_failed_costs_and_what_is_not_known_does_not(self):
         learning, meter = self.begin(1)
         self.server.reward = lambda sent: {"value": 0}
