@@ -149,6 +149,18 @@ def policy_live_seeds():
     return chosen_live("live-seeds.json")
 
 
+def policy_live_gain():
+    """What they gained for all held-out shapes, by recorded times (gain.py)."""
+    data = learned("live-seeds.json")
+    words = {"sample": "a sample", "likeliest": "the likeliest line", "best_of_likeliest_4": "best of the likeliest 4", "best_of_4_samples": "best of 4 samples"}
+    rows = []
+    for kind, name in words.items():
+        found, sure = data["recorded"][kind], data["recorded_as_sure"].get(kind)
+        rows.append((name, "%.2f" % found["before"], "%.2f" % found["after"], signed(*found["after - before"]),
+                     ", ".join("%+.2f" % v for v in found["seeds"]), signed(*sure["after - before"]) if sure else "-"))
+    return table(("behind the best of the pool, 100 log", "before", "after", "change (95%)", "each seed", "against before, as sure"), rows)
+
+
 def chosen_live(name):
     summary, rows = learned(name)["summary"], []
     for name in summary["first"]:
