@@ -95,8 +95,14 @@ static void inspect_on(int cc, struct inspection *out)
     snprintf(arch, sizeof arch, "sm_%d", cc);
     assert_int_equal(chip_find(arch, &chip, &err), 0);
     struct device described = {.info = chip_info(chip)};
-    const struct inspect_request request = {
-        .chip = chip, .accumulates = 3, .problems = &problem, .n_problems = 1, .most = 4, .threads = 1};
+    const struct inspect_request request = {.chip = chip,
+                                            .dtypes = 7,
+                                            .accumulates = 3,
+                                            .layouts = 3,
+                                            .problems = &problem,
+                                            .n_problems = 1,
+                                            .most = 4,
+                                            .threads = 1};
     if (module_set_open(scratch_path("one.json"), getenv("CUDAL2_KERNELS"), &described, &set, &err) ||
         inspect_set(set, &request, out, &err))
         fail_msg("%s", err.text);
