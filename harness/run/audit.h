@@ -1,7 +1,8 @@
 /*
  * audit.h - a crew's second task, the last part of a run on GPUs: when every cell has been timed, workers of its own,
- * one for each GPU, watch one launch of what was timed (worker/audit.h). They are fresh, but for a server's (run/warm.h),
- * and come up as soon as their GPU has nothing more to time. A recorder of GPU activity slows its process down for good, so no process that times has one.
+ * one for each GPU, watch one launch of what was timed (worker/audit.h). They are fresh, but for a server's
+ * (run/warm.h), and come up as soon as their GPU has nothing more to time. A recorder of GPU activity slows its process
+ * down for good, so no process that times has one.
  *
  * The part can fail without harm: a recorder that is missing, a worker that does not start or a contender that takes
  * one with it are written down, and what was timed stays as it is.
