@@ -3,10 +3,12 @@ until each was.
 
     python -m kernel_policy.folds runs/*/scores.json --trees trees.json -o folds.json --shapes folds.csv
     python -m kernel_policy.folds runs/*/scores.json --samples -o folds-samples.json
+    python -m kernel_policy.folds large/*/scores.json --trees-of folds.csv -o folds-large.json
 
 The runs are of `train --fold 1` to 5, with the same seeds for each. The rankers are the model's times that
 the records hold, and trees that scripts/train-ranker.py --folds fits anew for each fold. folds.csv has 100
-log(policy / ranker) of each shape; all intervals follow from it. Standard library only.
+log(policy / ranker) of each shape; all intervals follow from it. --trees-of takes from an earlier one how
+far the trees are from the model, so that they need not be fitted again. Standard library only.
 """
 from __future__ import annotations
 
@@ -34,6 +36,7 @@ COMPARED = {"first_against_ranker": ("ranker", FIRST, FIRST), "four_against_rank
 
 Run = Mapping[str, Any]                # scores.json
 Expected = Mapping[str, List[float]]   # of each problem: what trees expect of each line of its pool
+Trees = Mapping[Shape, Tuple[float, float]]  # of each shape: 100 log(trees / ranker), first and best of 4 by best of 32
 
 
 @dataclass(frozen=True)
@@ -103,14 +106,23 @@ def folds_of(records: Records, runs: Sequence[Run], expected: Optional[Expected]
     return out
 
 
-def rows_of(fold: Fold, policy: Table) -> List[Row]:
+def read_trees(path: Path) -> Trees:
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    first, four, trees_first, trees_four = COMPARED
+    return {(int(r["m"]), int(r["n"]), int(r["k"])): (float(r[first]) - float(r[trees_first]), float(r[four]) - float(r[trees_four]))
+            for r in rows}
+
+
+def rows_of(fold: Fold, policy: Table, trees: Optional[Trees] = None) -> List[Row]:
     each: Dict[Shape, List[List[float]]] = collections.defaultdict(list)
     for at, pool in enumerate(fold.pools):
         each[pool.problem.shape].append([
             100 * math.log((1 + policy[at][mine] / 100) / (1 + fold.rankers[who][at][its] / 100))
             for who, mine, its in COMPARED.values() if who in fold.rankers])
-    return [Row(shape, fold.number, tuple(round(statistics.fmean(column), 2) for column in zip(*of)))
+    rows = [Row(shape, fold.number, tuple(round(statistics.fmean(column), 2) for column in zip(*of)))
             for shape, of in sorted(each.items())]
+    return [Row(r.shape, r.fold, (*r.slower, *(a - b for a, b in zip(r.slower, trees[r.shape])))) for r in rows] if trees else rows
 
 
 def percent(log: float) -> float:
@@ -151,9 +163,10 @@ def regret(tables: Sequence[Table]) -> Dict[str, Dict[str, float]]:
     return {budget: {"mean": round(statistics.fmean(of), 3), "median": round(statistics.median(of), 3)} for budget, of in columns.items()}
 
 
-def summary(folds: Sequence[Fold], rows: Sequence[Row], seen: Sequence[Shape], repeats: int = REPEATS) -> Dict[str, Any]:
+def summary(folds: Sequence[Fold], rows: Sequence[Row], seen: Sequence[Shape], repeats: int = REPEATS,
+            trees: Optional[Trees] = None) -> Dict[str, Any]:
     seeds = sorted(folds[0].seeds)
-    each = {seed: [row for fold in folds for row in rows_of(fold, fold.seeds[seed])] for seed in seeds}
+    each = {seed: [row for fold in folds for row in rows_of(fold, fold.seeds[seed], trees)] for seed in seeds}
     return {"shapes": len(rows), "seeds": seeds, "compared": compared(rows, seen, repeats),
             "of_seeds": {name: [percent(statistics.fmean(row.slower[at] for row in each[seed])) for seed in seeds]
                          for at, name in enumerate(list(COMPARED)[:len(rows[0].slower)])},
@@ -172,6 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scores", type=Path, nargs="+")
     parser.add_argument("--trees", type=Path, help="of scripts/train-ranker.py --folds")
+    parser.add_argument("--trees-of", type=Path, help="--shapes of an earlier comparison, with trees, of the same folds")
     parser.add_argument("--samples", action="store_true", help="drawn lines in place of the likeliest")
     parser.add_argument("--shapes", type=Path, help="a row for each shape goes here")
     parser.add_argument("-o", "--output", type=Path, required=True)
@@ -182,10 +196,12 @@ def main() -> None:
         folds = folds_of(records, runs, json.loads(options.trees.read_text()) if options.trees else None, options.samples)
     except ValueError as error:
         parser.error(str(error))
-    rows = [row for fold in folds for row in rows_of(fold, mean_table(list(fold.seeds.values())))]
+    trees = read_trees(options.trees_of) if options.trees_of else None
+    rows = [row for fold in folds for row in rows_of(fold, mean_table(list(fold.seeds.values())), trees)]
     found = {**{name: runs[0][name] for name in ("context", "size", "measured")}, "lines": "sampled" if options.samples else "likeliest",
              "processor_seconds": sum(run["processor_seconds"] for run in runs),
-             **summary(folds, rows, target_shapes(records)[:N_TEST])}
+             **({"stopped_at": [run.get("stopped_at") for run in runs]} if any("stopped_at" in run for run in runs) else {}),
+             **summary(folds, rows, target_shapes(records)[:N_TEST], trees=trees)}
     if options.shapes:
         write_rows(rows, options.shapes)
     options.output.write_text(json.dumps(found, indent=1) + "\n")

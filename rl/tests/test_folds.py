@@ -85,6 +85,15 @@ class TestFolds(unittest.TestCase):
             path = Path(directory) / "folds.csv"
             folds.write_rows(rows, path)
             lines = path.read_text().splitlines()
+            slow = folds.folds_of(RECORDS, [run(fold, 1, -1) for fold in PARTS], trees)
+            whole = [row for fold in slow for row in folds.rows_of(fold, fold.seeds[1])]
+            known = folds.read_trees(path)
+            del trees
+            bare = folds.folds_of(RECORDS, [run(fold, 1, -1) for fold in PARTS], None)
+            again = [row for fold in bare for row in folds.rows_of(fold, fold.seeds[1], known)]
+            for a, b in zip(whole, again):  # trees from the file, or fitted
+                self.assertLess(max(abs(x - y) for x, y in zip(a.slower, b.slower)), 0.031)
+            self.assertEqual(list(folds.summary(bare, again, [], 20, known)["compared"]), list(folds.COMPARED))
         self.assertEqual((len(lines), lines[0]), (889, "m,n,k,fold,first_against_ranker,four_against_rankers_32,"
                                                        "first_against_trees,four_against_trees_32"))
 
