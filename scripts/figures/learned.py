@@ -80,6 +80,16 @@ def policy_folds():
                   "shapes ahead / behind"), rows)
 
 
+def policy_folds_large():
+    """The same of the policy with 13 million parameters: its likeliest lines, and drawn ones."""
+    rows = []
+    for file, how in (("folds-large.json", "likeliest"), ("folds-large-samples.json", "sampled")):
+        rows += [("%s: %s" % (how, words), change(d), ", ".join("%+.2f" % v for v in d["folds"]),
+                  "%+.2f to %+.2f" % (d["folds_low"], d["folds_high"]), "%d / %d" % (d["ahead"], d["behind"]))
+                 for name, words in FOLDS.items() for d in [learned(file)["compared"][name]]]
+    return table(("slower, percent", "all shapes (95%)", "each fold", "95% by the folds' scatter", "shapes ahead / behind"), rows)
+
+
 def policy_folds_regret():
     rows = [(words, *("%.2f / %.2f" % (of[b]["mean"], of[b]["median"]) for b in ("1", "4", "32")))
             for words, of in learned("folds.json")["regret"].items()]
@@ -203,8 +213,9 @@ def policy_samples():
     for who, name in (("145,470 parameters, 20,480 measurements", "compare.json"), ("145,470, 61,440", "long.json"), ("13,061,950, 20,480", "large.json")):
         found = learned(name)["against_ranker"]["neighbours+ranker, stage 3, sampled"]
         rows.append((who, *(change(found[w]) for w in ("first_against_first", "best_of_4_against_best_of_4", "best_of_4_against_best_of_32"))))
-    found = learned("folds-samples.json")["compared"]
-    rows.append(("145,470, 61,440; 888 shapes in turn, one seed", change(found["first_against_ranker"]), "-", change(found["four_against_rankers_32"])))
+    for who, name in (("145,470, 61,440", "folds-samples.json"), ("13,061,950, 20,480", "folds-large-samples.json")):
+        found = learned(name)["compared"]
+        rows.append((who + "; 888 shapes in turn, one seed", change(found["first_against_ranker"]), "-", change(found["four_against_rankers_32"])))
     return table(("drawn, slower in percent (95%)", "first, ranker's first", "best of 4, ranker's best of 4", "best of 4, ranker's best of 32"), rows)
 
 
