@@ -200,7 +200,6 @@ def main() -> None:
     rows = [row for fold in folds for row in rows_of(fold, mean_table(list(fold.seeds.values())), trees)]
     found = {**{name: runs[0][name] for name in ("context", "size", "measured")}, "lines": "sampled" if options.samples else "likeliest",
              "processor_seconds": sum(run["processor_seconds"] for run in runs),
-             **({"stopped_at": [run.get("stopped_at") for run in runs]} if any("stopped_at" in run for run in runs) else {}),
              **summary(folds, rows, target_shapes(records)[:N_TEST], trees=trees)}
     if options.shapes:
         write_rows(rows, options.shapes)
