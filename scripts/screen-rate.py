@@ -23,8 +23,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
+AT_ONCE = 25  # jobs; --seconds is looked at in between
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "rl")]
 from cudal2_bench.served import Client, serving  # noqa: E402
@@ -85,7 +87,7 @@ def table(client, candidate, options):
     """A row for each screen. On a GPU the screens are of each problem's own full ratio."""
     screens = [(float(screen), int(n)) for screen, n in (pair.split(":") for pair in options.jobs.split(","))]
     shapes = problems(max(n for _, n in screens), options.seed, options.device)
-    ratios = {}
+    ratios, end = {}, time.monotonic() + options.seconds
     if options.device != "cpu" and not options.twin:
         full = measured(client, [{**candidate, "problem": shape, "half_width": 0.003, "seconds": 3} for shape in shapes])
         ratios = {shape: o["terms"]["ratio"] for shape, o in zip(shapes, full)}
@@ -93,8 +95,12 @@ def table(client, candidate, options):
         print("%d measured in full: %.3f s each, half-width %.2f%% in the median\n" % (len(full), seconds(full), 100 * widths[len(full) // 2]))
     print("| true ratio / screen | jobs | dropped | share, 95% | seconds each, dropped | kept |\n|---|---|---|---|---|---|")
     for screen, n in screens:
-        outcomes = measured(client, [{**candidate, "problem": shape, "screen": screen * ratios.get(shape, 1), "seconds": 0.05,
-                                      "half_width": 0.5, "again": True} for shape in random.Random(n).sample(shapes, n)])
+        outcomes, wanted = [], [{**candidate, "problem": shape, "screen": screen * ratios.get(shape, 1), "seconds": 0.05,
+                                 "half_width": 0.5, "again": True} for shape in random.Random(n).sample(shapes, n)]
+        for at in range(0, n, AT_ONCE):
+            if time.monotonic() < end or not outcomes:
+                outcomes += measured(client, wanted[at:at + AT_ONCE])
+        n = len(outcomes)
         dropped = [o for o in outcomes if o.get("screened")]
         low, high = interval(len(dropped), n)
         took = ["%.3f" % seconds(some) if some else "" for some in (dropped, [o for o in outcomes if not o.get("screened")])]
@@ -110,6 +116,7 @@ def main():
     parser.add_argument("--twin", action="store_true", help="on a GPU: against a kernel set of the candidate's own line")
     parser.add_argument("--jobs", default="0.95:40,1:120,1.05:40,1.1:40,1.2:40", help="SCREEN:JOBS,...")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="no more jobs after this time; what was measured by then is told")
     options = parser.parse_args()
     os.environ["CUDAL2_BENCH"] = shutil.which(options.program) or options.program
     with tempfile.TemporaryDirectory() as directory:
