@@ -47,8 +47,8 @@ struct prune_lists {
     struct prune_list first, model, wide;
 };
 
-/* The choice by trees, the model's own and that of wide clusters (by both in turn) in one, each place from its own list as long as that
- * has any, no index twice; how many, at most `most`. */
+/* The choice by trees, the model's own and that of wide clusters (by both in turn) in one, each place from its own list
+ * as long as that has any, no index twice; how many, at most `most`. */
 size_t prune_merge(struct prune_lists *lists, size_t most, size_t *taken);
 
 /* Puts the request's choice into chosen[PRUNE_MAX], `most` of it at most; returns how many. */

@@ -20,10 +20,13 @@
 #include "serve/outcome.h"
 #include "serve/verdict.h"
 
-#define COMPILE_MEMORY ((rlim_t)8 << 30) /* address space */
+#define COMPILE_GIB 8 /* of address space */
+#define COMPILE_MEMORY ((rlim_t)COMPILE_GIB << 30)
 #define COMPILE_FILE ((rlim_t)64 << 20)
 #define ANSWER_BYTES (1u << 20)
 #define ARGUMENTS 20
+#define DIGITS_OF(n) #n
+#define DIGITS(n) DIGITS_OF(n)
 #define LAYOUTS "2" /* of a kernel, the first of which is told about */
 
 /* ---- the kernel's files ---- */
@@ -178,8 +181,8 @@ static enum tool_end run_compiler(const struct compiling *c, const struct child 
 
 /* However a compiler ends that was given too little: killed when its time is up, by a signal of its own, or with one of
  * several sentences, as its memory happens to be short. */
-static const char *const outgrown = "it takes more than the compiler is given: 90 s and 8 GiB";
-_Static_assert(COMPILE_SECONDS == 90 && COMPILE_MEMORY == (rlim_t)8 << 30, "the sentence says so");
+static const char *const outgrown =
+    "it takes more than the compiler is given: " DIGITS(COMPILE_SECONDS) " s and " DIGITS(COMPILE_GIB) " GiB";
 
 static bool is_out_of_memory(const char *said)
 {

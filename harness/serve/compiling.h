@@ -8,7 +8,7 @@
 
 #include "serve/evaluate.h"
 
-#define COMPILE_SECONDS 90.0
+#define COMPILE_SECONDS 90
 
 struct compiling {
     const struct evaluation *job; /* which submission, where; `code` and `device` are not looked at */

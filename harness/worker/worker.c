@@ -215,7 +215,8 @@ static int open_machine(struct worker *w, const struct start_request *start, str
     }
     host_state_read(&w->device->host);
     w->process.host = w->device->host;
-    bool looked_at = w->device->info.device_bit & CUDAL2_ON_CPU || caches_strangers(&w->config, start->plugin_directory);
+    bool looked_at =
+        w->device->info.device_bit & CUDAL2_ON_CPU || caches_strangers(&w->config, start->plugin_directory);
     host_threads_begin(&w->threads, looked_at); /* by verify/rivals.h */
     return 0;
 }
