@@ -19,9 +19,8 @@
 #define TIMED_ERROR_WRONG 1.25
 #define TIMED_ERROR_WRONG_LEAST 1000.0
 #define TIMED_ERROR_WRONG_LAUNCHES 16u
-#define TIMED_ERROR_WRONG_SEGMENTS                                                                                     \
-    8u /* of a device that judges them: inputs are not spread there, and scatter less                                  \
-        */
+/* Of a device that judges segments: inputs are not spread there, and scatter less. */
+#define TIMED_ERROR_WRONG_SEGMENTS 8u
 /* So they are from this ratio to what the contender showed on, where that is more than a share of the bound, which is
  * three times what baselines and theory say (verify/model.h). */
 #define TIMED_ERROR_OTHER 2.0
