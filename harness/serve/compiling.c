@@ -6,6 +6,7 @@
 #include "serve/compiling.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,10 +180,16 @@ static enum tool_end run_compiler(const struct compiling *c, const struct child 
 
 /* ---- what it said ---- */
 
-/* However a compiler ends that was given too little: killed when its time is up, by a signal of its own, or with one of
- * several sentences, as its memory happens to be short. */
-static const char *const outgrown =
-    "it takes more than the compiler is given: " DIGITS(COMPILE_SECONDS) " s and " DIGITS(COMPILE_GIB) " GiB";
+/* However a compiler ends that was given too little: killed when its time is up or the machine's memory is, or with one
+ * of several sentences, as its own memory happens to be short. A fault of its own may come of that, too. */
+#define OUTGROWN                                                                                                       \
+    "it takes more than the compiler is given: " DIGITS(COMPILE_SECONDS) " s and " DIGITS(COMPILE_GIB) " GiB"
+static const char *const outgrown = OUTGROWN, *const died_of_it = "the compiler died of it, or " OUTGROWN;
+
+static bool is_own_fault(int status)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGXCPU;
+}
 
 static bool is_out_of_memory(const char *said)
 {
@@ -246,7 +253,8 @@ static int judge_complaint(const struct compiling *c, const struct child *child,
     const char *why = file_read(child->complaint, ANSWER_BYTES, &text, &length, &ignored) == 0 ? trim(text) : "";
     int number = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     const struct outcome_failure invalid = {VERDICT_INVALID, "load", why};
-    const struct outcome_failure died = {VERDICT_COMPILE_ERROR, "compile", outgrown};
+    const struct outcome_failure died = {VERDICT_COMPILE_ERROR, "compile",
+                                         is_own_fault(status) ? died_of_it : outgrown};
     int code = 0;
     if (number == EXIT_CODE_DATA || number == EXIT_CODE_USAGE)
         *outcome = failure_of(c, &invalid);

@@ -147,6 +147,7 @@ static void candidates_fault(void **state)
     (void)state;
     ends_outgrown("sleep 100", 0.1);
     ends_outgrown("kill -9 $$", 60);
+    ends("kill -11 $$", 60, "compile_error", ": the compiler died of it, or it takes more than the compiler is given");
     ends_outgrown("printf '%s' '{\"kernels\":[{\"variants\":[{\"verdict\":\"compile_error\",\"reason\":\"x.cu(1): "
                   "catastrophic error: out of memory\",\"log\":\"x.cu(1): catastrophic error: out of memory\\n"
                   "1 error\"}]}]}'; exit 3",
