@@ -142,7 +142,7 @@ static void filter_calls(struct confinement *c, const struct confine_ranges *ran
     int listener = -1;
     bool listens = c->listener_socket >= 0;
     c->in_force[CONFINE_CALLS] =
-        confine_calls(ranges, !c->no_timers, listens ? &listener : NULL, c->note[CONFINE_CALLS]) == 0;
+        confine_calls(ranges, c->stops, listens ? &listener : NULL, c->note[CONFINE_CALLS]) == 0;
     c->listened = listener >= 0 && hand_over(c->listener_socket, listener);
     if (listens && c->in_force[CONFINE_CALLS] && !c->listened)
         snprintf(c->note[CONFINE_CALLS], CONFINE_NOTE, "seccomp: nobody is told of the calls that are denied");

@@ -51,7 +51,7 @@ struct confinement {
     bool in_force[CONFINE_PARTS];
     enum confine_caches caches;
     int landlock_abi;                       /* 0: none */
-    bool no_timers;                         /* none can be made: they would go off while the process stands still */
+    bool stops;                             /* it is stopped between hooks: no timers, no restartable sequences */
     bool process_per_plugin;                /* plugins run in processes of their own (plugin_sandbox.h) */
     bool listened;                          /* the supervisor is told of the calls that no library makes */
     int listener_socket;                    /* where it listens; -1: nobody does */
@@ -89,7 +89,8 @@ struct confine_ranges {
  * either way. */
 int confine_memory(struct confine_ranges *ranges, char note[CONFINE_NOTE]);
 int confine_files(struct confinement *c);
-/* With a listener (NULL: nobody listens) *listener becomes a descriptor for the supervisor, or -1. */
-int confine_calls(const struct confine_ranges *ranges, bool with_timers, int *listener, char note[CONFINE_NOTE]);
+/* stops: as in struct confinement. With a listener (NULL: nobody listens) *listener becomes a descriptor for the
+ * supervisor, or -1. */
+int confine_calls(const struct confine_ranges *ranges, bool stops, int *listener, char note[CONFINE_NOTE]);
 
 #endif

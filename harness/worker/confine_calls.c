@@ -49,7 +49,6 @@ static const int always[] = {
     SCMP_SYS(futex),
     SCMP_SYS(futex_waitv),
     SCMP_SYS(set_robust_list),
-    SCMP_SYS(rseq),
     SCMP_SYS(exit),
     SCMP_SYS(exit_group),
     SCMP_SYS(sched_yield),
@@ -182,8 +181,9 @@ static const int always[] = {
 #endif
 };
 
-/* The same, where timers may be had. */
-static const int timers[] = {SCMP_SYS(alarm), SCMP_SYS(setitimer), SCMP_SYS(timer_create)};
+/* The same, in a process that is never stopped: timers go off meanwhile, and the kernel lets a restartable sequence
+ * decide where a thread goes on. */
+static const int unstopped[] = {SCMP_SYS(alarm), SCMP_SYS(setitimer), SCMP_SYS(timer_create), SCMP_SYS(rseq)};
 
 /* ---- allowed with some arguments ---- */
 
@@ -317,13 +317,13 @@ static int add_all(scmp_filter_ctx filter, const int *calls, size_t n)
     return code;
 }
 
-static int compose(scmp_filter_ctx filter, bool with_timers)
+static int compose(scmp_filter_ctx filter, bool stops)
 {
     int code = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree: the list is long */
     code = code ? code : add_all(filter, always, sizeof always / sizeof always[0]);
-    if (with_timers)
-        code = code ? code : add_all(filter, timers, sizeof timers / sizeof timers[0]);
+    if (!stops)
+        code = code ? code : add_all(filter, unstopped, sizeof unstopped / sizeof unstopped[0]);
     code = code ? code : add_sometimes(filter);
     return code ? code : add_pairs(filter);
 }
@@ -380,11 +380,11 @@ static int try(scmp_filter_ctx filter, const struct confine_ranges *ranges, int 
     return code < 0 ? code : 0;
 }
 
-int confine_calls(const struct confine_ranges *ranges, bool with_timers, int *listener, char note[CONFINE_NOTE])
+int confine_calls(const struct confine_ranges *ranges, bool stops, int *listener, char note[CONFINE_NOTE])
 {
     long other = 0;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-    int code = filter ? compose(filter, with_timers) : -ENOMEM;
+    int code = filter ? compose(filter, stops) : -ENOMEM;
     if (!code) {
         code = listener ? try(filter, ranges, listener, &other) : -1;
         if (code) /* nobody listens, or the kernel cannot (before 5.7): denied all the same */

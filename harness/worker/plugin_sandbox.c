@@ -16,6 +16,7 @@
 #include "base/stack_guard.h"
 #include "worker/caches.h"
 #include "worker/protocol.h"
+#include "worker/restartable.h"
 
 /* ---- in a plugin's process ---- */
 
@@ -28,7 +29,7 @@ static void enter(void *context)
     const struct plugin_sandbox *a = context;
     struct confinement c = *a->asked;
     c.caches = CONFINE_CACHES_NONE;
-    c.no_timers = true;
+    c.stops = true;
     for (int fd = PROTOCOL_FD; fd < CONFINE_LISTENER_FD; fd++)
         close(fd);
     close_range(CONFINE_LISTENER_FD + 1, ~0u, 0); /* what the worker holds open of its own */
@@ -36,6 +37,7 @@ static void enter(void *context)
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* its files of /proc are its own */
     stack_guard_top(NULL, 0);           /* nothing of the harness's is on its stack */
     (void)confine_lower(RLIMIT_SIGPENDING, SIGNALS_MOST);
+    (void)restartable_leave();
     confine_keeping(&c, a->device);
     *a->entered = c;
     munmap(a->entered, sizeof *a->entered);

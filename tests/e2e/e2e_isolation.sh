@@ -110,6 +110,7 @@ one reach 2
 survival='survival '
 ! grep -qa __asan_init "$bench" || survival=
 expect_text "$journal" "\"reason\":\" memory.* journal cache .*network ${survival}files" "reach: everything is, without isolation"
+[ "$(uname -m)" != x86_64 ] || expect_text "$journal" '"reason":" memory[^"]* restarts"' "and its thread is in no list of restartable sequences"
 expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"namespaces":false,"processes":false,"user":false,"temporary":false,"listened":false,"process_per_plugin":true\}' "and the record says that it was off"
 export CUDAL2_ISOLATION=some
 run --config "$results/reach/c.json" --device cpu --output "$results/r.json"

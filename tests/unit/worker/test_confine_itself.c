@@ -29,6 +29,7 @@
 #include <cmocka.h>
 
 #include "worker/confine.h"
+#include "worker/restartable.h"
 
 #include "confine_fixture.h"
 
@@ -210,7 +211,7 @@ static int named_range(void)
         int first, n;
     } rows[] = {{2, 1}, {3, 1}, {1, 2}, {0, 9}, {3, 2}, {2, 2}, {6, 1}, {5, 2}, {6, 3}};
     if (pages == MAP_FAILED || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        confine_calls(&ranges, true, NULL, note) != 0)
+        confine_calls(&ranges, false, NULL, note) != 0)
         return NOT_HERE;
     for (int i = 0; i < (int)(sizeof rows / sizeof *rows); i++) {
         int way = changes(pages + rows[i].first * PAGE, (size_t)rows[i].n * PAGE, pages + 8 * PAGE);
@@ -234,17 +235,17 @@ static void test_a_range_is_kept_by_the_filter(void **state)
 
 /* ---- timers ---- */
 
-static int asks_for_timers(bool with_timers)
+static int asks_for_timers(bool stops)
 {
     char note[CONFINE_NOTE] = "";
     const struct confine_ranges none = {.n = 0};
     const struct itimerval never = {.it_value = {0}};
     struct sigevent event = {.sigev_notify = SIGEV_NONE};
     int number = 0;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine_calls(&none, with_timers, NULL, note) != 0)
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine_calls(&none, stops, NULL, note) != 0)
         return NOT_HERE;
     long made = syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &number);
-    if (with_timers)
+    if (!stops)
         return made == 0 && setitimer(ITIMER_REAL, &never, NULL) == 0 ? 0 : 1;
     if (!refused(made, EPERM) || !refused(setitimer(ITIMER_REAL, &never, NULL), EPERM))
         return 2;
@@ -257,12 +258,12 @@ static int asks_for_timers(bool with_timers)
 
 static int timers_denied(void)
 {
-    return asks_for_timers(false);
+    return asks_for_timers(true);
 }
 
 static int timers_allowed(void)
 {
-    return asks_for_timers(true);
+    return asks_for_timers(false);
 }
 
 static void test_timers_only_where_they_may_be(void **state)
@@ -270,6 +271,70 @@ static void test_timers_only_where_they_may_be(void **state)
     (void)state;
     check(timers_denied);
     check(timers_allowed);
+}
+
+/* ---- restartable sequences ---- */
+
+#if defined(__aarch64__)
+#define SIGNATURE 0xd428bc00u
+#else
+#define SIGNATURE 0x53053053u
+#endif
+
+/* Of the calling thread, which has none of its own while this succeeds. */
+static long registers(int flags)
+{
+    static _Thread_local _Alignas(32) char area[32];
+    return syscall(SYS_rseq, area, sizeof area, flags, SIGNATURE);
+}
+
+static void *registers_there(void *result)
+{
+    *(bool *)result = registers(0) == 0;
+    return NULL;
+}
+
+static bool thread_registers(void)
+{
+    bool result = false;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, registers_there, &result) != 0)
+        return false;
+    pthread_join(thread, NULL);
+    return result;
+}
+
+/* The library's is in the way until it was left; then nobody has one, and the library does without. */
+static int leaves_restartable(void)
+{
+    if (registers(0) == 0 || errno == ENOSYS)
+        return NOT_HERE; /* the library registers nothing */
+    if (thread_registers() || !restartable_leave())
+        return 1;
+    if (registers(0) != 0 || registers(1) != 0)
+        return 2;
+    return thread_registers() && sched_getcpu() >= 0 ? 0 : 3;
+}
+
+/* Who stops makes none again, on no thread. */
+static int restartable_denied(void)
+{
+    char note[CONFINE_NOTE] = "";
+    const struct confine_ranges none = {.n = 0};
+    int left = leaves_restartable();
+    if (left != 0)
+        return left;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine_calls(&none, true, NULL, note) != 0)
+        return NOT_HERE;
+    if (!refused(registers(0), EPERM))
+        return 4;
+    return thread_registers() || sched_getcpu() < 0 ? 5 : 0;
+}
+
+static void test_no_sequence_restarts_where_it_stops(void **state)
+{
+    (void)state;
+    check(restartable_denied);
 }
 
 /* ---- memory of the harness's matrices ---- */
@@ -288,7 +353,7 @@ static bool keep_span(void)
     const uint64_t from = (uint64_t)(uintptr_t)span;
     const struct confine_ranges ranges = {.operands = {from, from + 2 * SPAN}};
     return memory != MAP_FAILED && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           confine_calls(&ranges, true, NULL, note) == 0;
+           confine_calls(&ranges, false, NULL, note) == 0;
 }
 
 /* Every way in, at every place. By number where a sanitizer has a call of its own. */
@@ -409,12 +474,19 @@ static void test_matrices_on_other_pages_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_descriptors_send_no_signals),    cmocka_unit_test(test_the_process_keeps_its_state),
-        cmocka_unit_test(test_own_signals_of_libc_are_kept),   cmocka_unit_test(test_pages_of_files_stay_in_memory),
-        cmocka_unit_test(test_code_of_the_clock_is_sealed),    cmocka_unit_test(test_newer_calls_are_not_there),
-        cmocka_unit_test(test_timers_only_where_they_may_be),  cmocka_unit_test(test_a_range_is_kept_by_the_filter),
-        cmocka_unit_test(test_pages_of_matrices_are_kept),     cmocka_unit_test(test_what_lies_beside_them_is_not),
-        cmocka_unit_test(test_they_are_given_back_as_a_whole), cmocka_unit_test(test_matrices_on_other_pages_are_told),
+        cmocka_unit_test(test_descriptors_send_no_signals),
+        cmocka_unit_test(test_the_process_keeps_its_state),
+        cmocka_unit_test(test_own_signals_of_libc_are_kept),
+        cmocka_unit_test(test_pages_of_files_stay_in_memory),
+        cmocka_unit_test(test_code_of_the_clock_is_sealed),
+        cmocka_unit_test(test_newer_calls_are_not_there),
+        cmocka_unit_test(test_timers_only_where_they_may_be),
+        cmocka_unit_test(test_a_range_is_kept_by_the_filter),
+        cmocka_unit_test(test_pages_of_matrices_are_kept),
+        cmocka_unit_test(test_what_lies_beside_them_is_not),
+        cmocka_unit_test(test_they_are_given_back_as_a_whole),
+        cmocka_unit_test(test_matrices_on_other_pages_are_told),
+        cmocka_unit_test(test_no_sequence_restarts_where_it_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
