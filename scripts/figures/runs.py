@@ -174,7 +174,7 @@ RED_TEAM_HEAD = ("cheats with a verdict", "without effect", "honest contenders a
 
 def red_team():
     rows = []
-    for gpu, log in (("H100", "../h100/redteam/7fe92321.txt"), ("H200", "redteam/618fb21f.txt")):
+    for gpu, log in (("H100", "../h100/redteam/7fe92321.txt"), ("H200", "redteam/8593b651.txt")):
         with open(os.path.join(ROOT, log), errors="replace") as file:
             caught, without, *accused = COUNTS.findall(file.read())[-1]
         rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), caught, without or "0", *accused))
@@ -202,7 +202,7 @@ def red_team_cpu():
 
 def blind():
     """Authors who had not read the detectors, first tries, by device: what was caught, and what got through
-    with a gain, of the rounds that say so."""
+    with a gain, of the rounds that say so (`measured`: of fewer cheats than there were)."""
     with open(os.path.join(ROOT, "..", "redteam-blind", "rounds.tsv")) as file:
         rounds = list(csv.DictReader(file, delimiter="\t"))
     rows = []
@@ -210,7 +210,7 @@ def blind():
         some = [r for r in rounds if name in (r["device"], "all")]
         caught, cheats, accused, honest = (sum(int(r[key]) for r in some) for key in ("caught", "cheats", "accused", "honest"))
         told = [r for r in some if r["gained"]]
-        gained = "%d of %d" % (sum(int(r["gained"]) for r in told), sum(int(r["cheats"]) for r in told))
+        gained = "%d of %d" % (sum(int(r["gained"]) for r in told), sum(int(r["measured"] or r["cheats"]) for r in told))
         rows.append((name, "%d of %d" % (caught, cheats), gained if told else "not measured", "%d of %d" % (accused, honest)))
     return table(("authors blind to the detectors, first tries", "cheats caught", "gained uncaught, where measured",
                   "honest contenders accused"), rows)
