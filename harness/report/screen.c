@@ -17,6 +17,7 @@
 #include "report/screen_estimates.h"
 #include "report/screen_energy.h"
 #include "report/screen_errors.h"
+#include "report/screen_known.h"
 #include "report/screen_invariance.h"
 #include "report/screen_races.h"
 #include "report/screen_rotation.h"
@@ -456,6 +457,7 @@ static void print_all(struct screen *screen)
     screen_activity(screen);
     print_early(screen);
     screen_errors(screen);
+    screen_known(screen);
     screen_races(screen);
     print_coarse(screen);
     screen_rotation(screen);

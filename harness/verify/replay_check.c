@@ -1,6 +1,6 @@
 /*
  * replay_check.c - times a contender in turn on inputs that it has seen and on new ones, and judges whether new ones
- * take longer. Relies on timed.c and a rank of medians. Called by honesty.c.
+ * take longer. Relies on timed.c, a rank of medians and known_note.c. Called by honesty.c.
  */
 #include "verify/replay_check.h"
 
@@ -9,6 +9,7 @@
 #include "measure/segment.h"
 #include "measure/timed.h"
 #include "stats/interval.h"
+#include "verify/known_note.h"
 
 /* Slower than this is not explained by how launches scatter: what is remembered costs two matrix-vector products in
  * place of a product, so whoever gains anything worth it gains a large factor. The time on top is what a launch on its
@@ -35,6 +36,8 @@
 #define NOVEL_CLEARING_ROUNDS 3
 /* Of the latest samples. */
 #define NOVEL_USUAL 15
+/* Ahead of either launch of a pair (known_note.h): so many that nobody times, and less than as many more. */
+#define KNOWN_REPEATS 3
 
 struct novel {
     struct timed_check *trial;
@@ -69,11 +72,17 @@ static bool is_slower(double ns, double than_ns)
     return ns > NOVEL_RATIO * than_ns + NOVEL_SLACK_NS;
 }
 
+/* Who remembers a part gains less than is judged by: that is told of strangers' candidates, once a cell. */
+static bool is_compared(const struct timed_check *t)
+{
+    return !is_renewed(t) && known_note_wanted(t->entrant);
+}
+
 bool replay_check_clears(struct timed_check *t)
 {
     struct novel v = {.trial = t};
     look_back(&v);
-    return t->alone_ns > 0 && !is_slower(t->alone_ns, v.best_ns);
+    return !is_compared(t) && t->alone_ns > 0 && !is_slower(t->alone_ns, v.best_ns);
 }
 
 static int prepare(struct novel *v, struct error *err)
@@ -160,12 +169,12 @@ static uint64_t draw_repeats(const struct novel *v)
 }
 
 /* Where C is an input, every launch is one on the same C: its own output would be new to it. */
-static int make_known(struct novel *v, struct error *err)
+static int make_known(struct novel *v, uint64_t repeats, struct error *err)
 {
     const struct timed_check *t = v->trial;
     double ns = 0;
     int code = 0;
-    for (uint64_t left = draw_repeats(v); left > 0 && code == 0; left--) {
+    for (uint64_t left = repeats; left > 0 && code == 0; left--) {
         bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
         code = timed_restore_c(t->bench, t->entrant, t->set, err);
         if (code == 0)
@@ -186,7 +195,7 @@ static int run_round(struct novel *v, bool *cleared, struct error *err)
     *cleared = !is_renewed(t) && !is_slower(v->fresh_ns, v->best_ns);
     if (code != 0 || *cleared || t->verdict != VERDICT_OK)
         return code;
-    code = make_known(v, err);
+    code = make_known(v, draw_repeats(v), err);
     if (code == 0)
         code = time_on(v, seed, false, &v->seen_ns[v->rounds++], err);
     *cleared = code == 0 && is_renewed(t) && v->rounds == NOVEL_CLEARING_ROUNDS &&
@@ -253,6 +262,36 @@ static int look(struct novel *v, bool *suspect, struct error *err)
     return code;
 }
 
+/* A launch on new inputs and one on the same written again, each behind as many launches on what lay there. */
+static int compare_once(struct novel *v, struct known_times *times, struct error *err)
+{
+    struct timed_check *t = v->trial;
+    uint64_t seed = random_next(t->random) >> 8, repeats = KNOWN_REPEATS + random_below(t->random, KNOWN_REPEATS);
+    double fresh = 0, known = 0;
+    int code = make_known(v, repeats, err);
+    code = code == 0 ? time_on(v, seed, true, &fresh, err) : code;
+    code = code == 0 && t->verdict == VERDICT_OK ? make_known(v, repeats, err) : code;
+    code = code == 0 && t->verdict == VERDICT_OK ? time_on(v, seed, false, &known, err) : code;
+    if (code == 0 && t->verdict == VERDICT_OK)
+        known_add(times, fresh, known);
+    return code;
+}
+
+/* Not for long: too few pairs tell nothing. */
+static int compare(struct novel *v, struct error *err)
+{
+    struct device *d = v->trial->bench->device;
+    struct known_times times = {.n = 0};
+    double start = (double)d->ops->now(d);
+    int code = 0;
+    for (unsigned i = 0; i < KNOWN_PAIRS && code == 0 && v->trial->verdict == VERDICT_OK; i++)
+        if ((double)d->ops->now(d) - start < NOVEL_ROUNDS_NS)
+            code = compare_once(v, &times, err);
+    if (code == 0 && v->trial->verdict == VERDICT_OK)
+        known_note(v->trial->entrant, &times);
+    return code;
+}
+
 int replay_check(struct timed_check *t, struct error *err)
 {
     struct device *d = t->bench->device;
@@ -264,6 +303,8 @@ int replay_check(struct timed_check *t, struct error *err)
         code = look(&v, &suspect, err);
     if (code == 0 && suspect)
         judge(&v);
+    if (code == 0 && t->verdict == VERDICT_OK && is_compared(t))
+        code = compare(&v, err);
     if (v.segment != NULL)
         d->ops->release_segment(d, v.segment);
     return code;

@@ -283,6 +283,25 @@ static void other_arithmetic_is_told(void **state)
     free(text);
 }
 
+/* Who is slower on new inputs, by all of an interval; null where there were too few pairs. */
+static void slower_on_new_inputs_is_told(void **state)
+{
+    static const char *const notes[] = {"[1.25,1.06,1.3]", "[1.2,1.05,1.3]", "null", "[1.08,1.07,1.1]"};
+    char note[64];
+    (void)state;
+    struct journal *j = begin();
+    for (unsigned i = 0; i < 4; i++) {
+        struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
+        snprintf(note, sizeof note, "{\"known\":%s}", notes[i]);
+        r->contenders[1].verification = cJSON_Parse(note);
+        put_cell(j, r);
+    }
+    char *text = screen_of_run(j);
+    line_of(text, "Slower on new inputs than on those seen before, which are timed:\n"
+                  "  cudal2-nn: 1.08 to 1.25 times as long, in 2 cells\n");
+    free(text);
+}
+
 /* Cells by the env line that measured them. */
 static char *screen_of_devices(const char *const *uuids, size_t n_env, const int *workers, size_t n)
 {
@@ -392,6 +411,7 @@ int main(void)
                                        TEST(one_is_singular),
                                        TEST(early_launches_are_told),
                                        TEST(other_arithmetic_is_told),
+                                       TEST(slower_on_new_inputs_is_told),
                                        TEST(launches_kept_apart_are_no_row),
                                        TEST(nothing_is_told_where_nobody_is_early),
                                        TEST(an_empty_graph_is_told_from_idle),

@@ -11,6 +11,7 @@
 #include "cheat_fixture.h"
 #include "device/probe.h"
 #include "measure/timed.h"
+#include "verify/known_note.h"
 
 #define SLOW_NS 1e6
 #define FAST_NS 1e4
@@ -266,6 +267,94 @@ static void inputs_come_back(void **state)
     assert_true(check_amid(1, &same) < fills);
 }
 
+/* A quarter faster whenever A holds what it held at the launch before: too little for a verdict. */
+static void remembers_a_part(const struct contender *c, void *state, size_t set, char *why)
+{
+    static uint64_t last;
+    uint64_t now = digest_of_a(set);
+    f.actors[0].duration_ns = now == last ? 0.75 * SLOW_NS : SLOW_NS;
+    last = now;
+    cheat.honest->launch(c, state, set, why);
+}
+
+/* `known` of the first contender's record, asked for by that name, on a device that repeats inputs. NULL: none. */
+static const cJSON *known_of(const char *asked, void (*instead)(const struct contender *, void *, size_t, char *))
+{
+    static struct probe_ops lacking;
+    struct error err;
+    open_cell_timed(TIMING_DEVICE, instead);
+    f.contenders[0].asked = asked;
+    f.bench.record->contenders[0].candidate = true;
+    lacking = *f.device->probes;
+    lacking.renew = NULL;
+    f.device->probes = &lacking;
+    assert_int_equal(timed_open(&f.bench, &err), 0);
+    run_cell();
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(record_verdict(&f.bench.record->contenders[i]), "ok");
+    assert_null(cJSON_GetObjectItem(f.bench.record->contenders[1].verification, "known"));
+    return cJSON_GetObjectItem(f.bench.record->contenders[0].verification, "known");
+}
+
+static void close_cell(void)
+{
+    timed_close(&f.bench);
+    fixture_close(&f);
+}
+
+static void even(const struct contender *c, void *state, size_t set, char *why)
+{
+    f.actors[0].duration_ns = SLOW_NS;
+    cheat.honest->launch(c, state, set, why);
+}
+
+static double number_at(const cJSON *list, int i)
+{
+    assert_int_equal(cJSON_GetArraySize(list), 3);
+    return cJSON_GetArrayItem(list, i)->valuedouble;
+}
+
+/* Told of who remembers, as much as it gains; of the honest that it is alike; of no one of ours. */
+static void a_part_remembered_is_told(void **state)
+{
+    (void)state;
+    const cJSON *known = known_of("part.so", remembers_a_part);
+    assert_true(number_at(known, 1) > 1.05 && number_at(known, 0) > 1.2 && number_at(known, 2) < 1.4);
+    close_cell();
+    known = known_of("even.json", even);
+    assert_true(number_at(known, 0) > 0.99 && number_at(known, 1) < 1.05 && number_at(known, 2) < 1.01);
+    close_cell();
+    assert_null(known_of("part", remembers_a_part));
+    close_cell();
+}
+
+/* Six pairs give an interval, by the least and the most; fewer none. */
+static void few_pairs_tell_nothing(void **state)
+{
+    struct contender contender = {.asked = "./a.so"};
+    struct contender_record record = {.candidate = true};
+    struct entrant e = {.contender = &contender, .record = &record};
+    struct known_times times = {.n = 0};
+    (void)state;
+    assert_true(known_note_wanted(&e));
+    for (unsigned i = 0; i < 5; i++)
+        known_add(&times, 1.2, 1);
+    known_note(&e, &times);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(record.verification, "known")));
+    assert_false(known_note_wanted(&e));
+    cJSON_Delete(record.verification);
+    record.verification = NULL;
+    known_add(&times, 1.1, 1);
+    known_note(&e, &times);
+    const cJSON *known = cJSON_GetObjectItem(record.verification, "known");
+    assert_float_equal(number_at(known, 0), 1.2, 1e-9);
+    assert_float_equal(number_at(known, 1), 1.1, 1e-9);
+    cJSON_Delete(record.verification);
+    record.verification = NULL;
+    record.candidate = false;
+    assert_false(known_note_wanted(&e));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +366,8 @@ int main(void)
         cmocka_unit_test(a_period_of_its_own_is_no_fault),
         cmocka_unit_test(a_busy_machine_is_no_fault),
         cmocka_unit_test(both_arms_have_the_same_pause),
+        cmocka_unit_test(a_part_remembered_is_told),
+        cmocka_unit_test(few_pairs_tell_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
