@@ -59,14 +59,16 @@ size_t module_set_precompile(const struct module_set *set, const struct precompi
 void module_set_list(const struct module_set *set, const struct precompile_request *request,
                      const struct compile_sink *sink);
 
-/* How long a list of kernels may take. Both are seconds from the call; what is in the cache takes none of them. */
+/* How long a list of kernels may take. Both are seconds from the call; what is in the cache takes none of them, and is
+ * ready even where both are over. */
 struct module_patience {
     double begin; /* from here on nothing begins to compile */
-    double wait;  /* here the call ends, unless no kernel is ready yet */
+    double wait;  /* here the call ends, unless the list's first kernel compiles still: that is waited for */
 };
 
 /* The same for the keys alone, in their order and within a patience. ready[i] says whether the machine code of keys[i]
- * is in the cache. What is still being compiled then goes on behind the caller's back, until module_set_settle. */
+ * is in the cache. What is still being compiled then goes on behind the caller's back, until module_set_settle; a later
+ * call waits for it as for its own. */
 void module_set_compile_keys(const struct module_set *set, const struct precompile_request *request,
                              const struct module_patience *patience, bool *ready);
 
