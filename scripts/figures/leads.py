@@ -274,7 +274,7 @@ def first_calls():
     """Seconds that our kernels' choice takes at the first call of a problem, compilers and race, both
     layouts."""
     rows = []
-    for run, what in (("judged-race/journal.jsonl.gz", "four H200s of a host"),
+    for run, what in (("judged-race/journal.jsonl.gz", "one H200, then two"),
                       ("judged-race-bf16/journal.jsonl.gz", "four H200s of a host, bf16"),
                       ("../h100/judged-race/journal.jsonl.gz", "four H100s of a host"), ("../h100/fresh/race.jsonl.gz", "one H100"),
                       ("../h200/fresh/race.jsonl.gz", "one H200"),
