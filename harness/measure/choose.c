@@ -215,13 +215,18 @@ static struct module_patience patience_of(const struct choosing *c)
     return (struct module_patience){begin, until};
 }
 
-/* What is left of a first call is for the layouts' races, in equal parts. In server mode gaps take their time. */
+double choose_race_seconds(double spent, bool others)
+{
+    return fmax((CHOOSE_CALL - spent) / (others ? 2 : 1), CHOOSE_RACE);
+}
+
+/* In server mode gaps take their time. */
 static void limit_race(const struct choosing *c)
 {
     struct bench *bench = c->bench;
-    double left = fmax(CHOOSE_CALL - spent_seconds(bench), 0) / (c->others ? 2 : 1);
+    double seconds = choose_race_seconds(spent_seconds(bench), c->others);
     if (bench->mode == MODE_OFFLINE && ranks(c))
-        bench->race_until_ns = (double)bench->device->ops->now(bench->device) + 1e9 * left;
+        bench->race_until_ns = (double)bench->device->ops->now(bench->device) + 1e9 * seconds;
 }
 
 /* Leaves those whose machine code is there; all of a contender that has none to compile. */

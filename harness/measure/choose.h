@@ -18,7 +18,8 @@
 #define CHOOSE_SECONDS 1.5  /* until which compiling begins, for both layouts at once... */
 #define CHOOSE_WAIT 2.3     /* ...and until which it is waited for, less what long launches take of the race... */
 #define CHOOSE_LEAST 1.2    /* ...but no less than that */
-#define CHOOSE_CALL 2.7     /* seconds of a first call, both layouts' races included */
+#define CHOOSE_CALL 2.7     /* seconds of a first call, both layouts' races included... */
+#define CHOOSE_RACE 0.1     /* ...of which each race has this many, even where compilers took them all */
 
 /* Who proposed a variant. */
 enum choose_origin { CHOOSE_BY_RANKER, CHOOSE_BY_NEIGHBOUR, CHOOSE_BY_CONTENDER, CHOOSE_ORIGINS };
@@ -42,6 +43,10 @@ size_t choose_others(struct bench *bench, struct entrant *entrant, const struct 
  * list to go by. `table` may be NULL. Says in record->tuning where they come from. */
 size_t choose_unknown(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
                       struct cudal2_variant *out);
+
+/* How long a layout's race may take when `spent` seconds of the first call are over: what is left, in equal parts where
+ * another layout is still to choose. */
+double choose_race_seconds(double spent, bool others);
 
 /* Around an entrant's choice and race: a first call's time is that of all candidates of its cell. The end says in
  * record->tuning what it took, and lifts the race's limit. */

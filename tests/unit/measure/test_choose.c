@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 #include "choice/portfolio.h"
@@ -180,6 +181,16 @@ static void a_portfolio_binds_who_does_not_list(void **state)
     portfolio_close(portfolio);
 }
 
+/* What is left of the call in equal parts; but whoever waited long for a compiler races more than one kernel. */
+static void races_share_what_is_left(void **state)
+{
+    (void)state;
+    assert_true(fabs(choose_race_seconds(0.7, true) - 1.0) < 1e-9);
+    assert_true(fabs(choose_race_seconds(0.7, false) - 2.0) < 1e-9);
+    assert_true(choose_race_seconds(2.8, true) == CHOOSE_RACE && choose_race_seconds(2.8, false) == CHOOSE_RACE);
+    assert_true(CHOOSE_CALL + 2 * CHOOSE_RACE < 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_table_is_asked_alone),
         cmocka_unit_test(both_layouts_are_compiled_at_once),
         cmocka_unit_test(a_portfolio_binds_who_does_not_list),
+        cmocka_unit_test(races_share_what_is_left),
     };
     return cmocka_run_group_tests(tests, open_all, close_ranked);
 }
