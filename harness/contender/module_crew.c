@@ -1,8 +1,8 @@
 /*
  * module_crew.c - compiles a list of keys within a patience: by several threads, of which those that are late go on
  * behind the caller's back, so that nobody waits for the slowest kernel. What such threads compile still, a later list
- * waits for instead of beginning it again. Relies on compile/. Called by measure/choose.c
- * and, to wait for the late ones, by worker/cell.c and module_set.c.
+ * waits for instead of beginning it again. Relies on compile/. Called by measure/choose.c, which waits for the late
+ * ones when a cell has chosen, and by module_set.c.
  */
 #include "contender/module_set.h"
 
