@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 #define UNREGISTER 1 /* RSEQ_FLAG_UNREGISTER */
-#define CPU_AT 4     /* of struct rseq: cpu_id, which the library reads, */
-#define FAILED (-2)  /* and what it finds there where registering failed: it asks the kernel, and registers no thread  \
-                      */
+/* Of struct rseq: where cpu_id is, which the library reads, and what it finds there where registering failed: it asks
+ * the kernel then, and registers no thread. */
+#define CPU_AT 4
+#define FAILED (-2)
 #if defined(__aarch64__)
 #define SIGNATURE 0xd428bc00u
 #else
