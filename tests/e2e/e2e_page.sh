@@ -46,6 +46,8 @@ said heads "device time (headline)|event time"
 said headline "torch.matmul|+10.0%|+5.0%|2/3|+10.0%|+30.0%|+5.0%|2/3|+30.0%"
 said dots 3
 said heat 3
+said maps "K = 64"
+said no-grid ""
 said tiles "+10.0%trimmed+5.0%median+10.0%papercudal2-max over torch.matmul, device time; offline, f16 accumulated in f32|2/3shapes won; 1 clearly, 0 clearly lost|3/3shapes reached the precision asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
 said noise ""
 said line 1
@@ -70,6 +72,15 @@ said wide no
 # The address brings back what was chosen: the filter, the order and the shape that was looked at.
 show "$work/small/report.html" 1280 "group=0&timing=device&sort=6&down=1&filter=m%3E%3D128&cell=256x64x64"
 said kept "256×64×64|m>=128|128×64×64,256×64×64"
+# Shapes that are no grid, each size another one: 68,921 squares for 41 shapes. By powers of two these are
+# three.
+cells=$(cell 64 64 64 0.25 4000; echo ,; for i in $(seq 0 39); do cell $((65 + i)) $((129 + 2 * i)) $((257 + 7 * i)) "0.$((10 + i))" 4000; echo ,; done)
+echo "$head$summary,\"cells\":[${cells%,}]}" | sed 's/"n_cells":3/"n_cells":41/' >"$work/odd.json"
+run report "$work/odd.json" --format html --output "$work/odd"
+show "$work/odd/report.html" 1280
+said maps "K = 64 to 127,K = 256 to 511,K = 512 to 1023"
+said heat 3
+said no-grid told
 # A CPU's peak may be less than half a TFLOPS.
 sed 's/{"name":"Test GPU","driver":"1"}/{"kind":"cpu","name":"Test CPU","driver":"6.1","peak_flops":416e9,"peak_flops_f32":416e9}/' "$work/small.json" >"$work/cpu.json"
 run report "$work/cpu.json" --format html --output "$work/cpu"

@@ -32,6 +32,8 @@
   say("table-row", [...(document.querySelector("#tables tbody tr")?.cells ?? [])].map((one) => one.textContent).join("|"));
   say("dots", document.querySelectorAll("#scatter circle").length);
   say("heat", document.querySelectorAll("#heatmaps rect[data-cell]").length);
+  say("maps", [...document.querySelectorAll("#heatmaps h3")].map((h) => h.textContent).join());
+  say("no-grid", document.getElementById("heat-note").textContent.includes("no grid") ? "told" : "");
   head("device").click();
   say("falling", shapes());
   say("fastest", rows()[0].cells[6].textContent);

@@ -137,6 +137,23 @@ function heatFull(list) {
 }
 
 /* Never larger than a side of 26 pixels a cell, smaller where the room asks for it. */
+/* What is drawn as squares: each shape of a grid. Of other shapes those of one power of two in M, N and K are one, whose slowest is looked at. */
+const SQUARES = 20000, SIZES = ["m", "n", "k"];
+function squares(list) {
+  const alone = list.map((p) => ({ m: p.cell.m, n: p.cell.n, k: p.cell.k, s: p.s, cell: p.cell, open: isOpen(speedup(p.cell)) }));
+  if (SIZES.reduce((all, key) => all * new Set(alone.map((q) => q[key])).size, 1) <= SQUARES) return alone;
+  const bins = new Map();
+  for (const q of alone) {
+    for (const key of SIZES) q[key] = 2 ** Math.floor(Math.log2(q[key]));
+    const at = SIZES.map((key) => q[key]).join();
+    bins.set(at, [...(bins.get(at) ?? []), q]);
+  }
+  return [...bins.values()].map((bin) => {
+    const slowest = bin.reduce((worst, q) => q.s < worst.s ? q : worst), mean = bin.reduce((sum, q) => sum + logRatio(q.s), 0) / bin.length;
+    return { ...slowest, s: 2 ** mean - 1, open: bin.every((q) => q.open), binned: true };
+  });
+}
+
 function heatmap(k, list, ms, ns, full) {
   const side = 26, left = 46, top = 4, width = left + ns.length * side + 2, height = top + ms.length * side + 34;
   let svg = `<svg viewBox="0 0 ${width} ${height}" style="max-width: ${width}px" role="img" aria-label="speedup by M and N at K = ${k}">`;
@@ -147,21 +164,22 @@ function heatmap(k, list, ms, ns, full) {
     svg += `<rect class="none" x="${left + i % ns.length * side}" y="${top + Math.floor(i / ns.length) * side}" width="${side}" height="${side}" rx="3"/>`;
   for (const p of list) {
     const share = Math.min(1, Math.abs(logRatio(p.s)) / logRatio(full));
-    svg += `<rect class="${isOpen(speedup(p.cell)) ? "open" : p.s < 0 ? "down" : "up"}" style="--v:${(100 * share).toFixed(0)}%" data-cell="${D.cells.indexOf(p.cell)}" ` +
-      `x="${left + ns.indexOf(p.cell.n) * side}" y="${top + ms.indexOf(p.cell.m) * side}" width="${side}" height="${side}" rx="3"/>`;
+    svg += `<rect class="${p.open ? "open" : p.s < 0 ? "down" : "up"}" style="--v:${(100 * share).toFixed(0)}%" data-cell="${D.cells.indexOf(p.cell)}" ` +
+      `x="${left + ns.indexOf(p.n) * side}" y="${top + ms.indexOf(p.m) * side}" width="${side}" height="${side}" rx="3"/>`;
   }
-  return `<div><h3>K = ${k}</h3>${svg}</svg></div>`;
+  return `<div><h3>K = ${k}${list[0]?.binned ? ` to ${2 * k - 1}` : ""}</h3>${svg}</svg></div>`;
 }
 
 function drawHeatmaps() {
-  const list = points();
-  const sorted = (key) => [...new Set(list.map((p) => p.cell[key]))].sort((a, b) => a - b);
+  const list = squares(points());
+  const sorted = (key) => [...new Set(list.map((p) => p[key]))].sort((a, b) => a - b);
   const ms = sorted("m"), ns = sorted("n");
   const full = list.length ? heatFull(list) : 1, mirror = 1 / (1 + full) - 1;
-  document.getElementById("heat-note").textContent = `${name(state.candidate)} over ${name(state.baseline)}, ${timeName(state.timing)} time. N across, M down.`;
+  document.getElementById("heat-note").textContent = `${name(state.candidate)} over ${name(state.baseline)}, ${timeName(state.timing)} time. N across, M down.` +
+    (list[0]?.binned ? " The shapes are no grid: a square is the geometric mean of all from its M, N and K to less than twice as much, and opens the slowest of them." : "");
   document.getElementById("legend").innerHTML = `${tickText(mirror)} or less <i></i> ${tickText(full)} or more <span>(log scale; plain grey where the interval spans 0; the ends fit ` +
     "what is selected: 19 in 20 shapes lie within)</span>";
   const host = document.getElementById("heatmaps");
   host.style.setProperty("--card", Math.max(110, Math.min(270, 48 + 26 * ns.length)) + "px");
-  host.innerHTML = sorted("k").map((k) => heatmap(k, list.filter((p) => p.cell.k === k), ms, ns, full)).join("");
+  host.innerHTML = sorted("k").map((k) => heatmap(k, list.filter((p) => p.k === k), ms, ns, full)).join("");
 }
