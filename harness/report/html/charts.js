@@ -164,7 +164,7 @@ function heatmap(k, list, ms, ns, full) {
     svg += `<rect class="none" x="${left + i % ns.length * side}" y="${top + Math.floor(i / ns.length) * side}" width="${side}" height="${side}" rx="3"/>`;
   for (const p of list) {
     const share = Math.min(1, Math.abs(logRatio(p.s)) / logRatio(full));
-    svg += `<rect class="${p.open ? "open" : p.s < 0 ? "down" : "up"}" style="--v:${(100 * share).toFixed(0)}%" data-cell="${D.cells.indexOf(p.cell)}" ` +
+    svg += `<rect class="${p.open ? "open" : p.s < 0 ? "down" : "up"}" style="--v:${(100 * share).toFixed(0)}%" data-cell="${p.cell.index}" ` +
       `x="${left + ns.indexOf(p.n) * side}" y="${top + ms.indexOf(p.m) * side}" width="${side}" height="${side}" rx="3"/>`;
   }
   return `<div><h3>K = ${k}${list[0]?.binned ? ` to ${2 * k - 1}` : ""}</h3>${svg}</svg></div>`;

@@ -37,17 +37,23 @@ const ROTATED = { size: "a launch drives its own operands out of the cache", set
 const rotationText = (cell) => cell.ro ? `rotated: ${ROTATED[cell.ro] ?? "operands may still have been in the cache"}` : "";
 const USUAL = { s: "ok", x: [], w: 0, f: 0, b: 0, d: 0, v: 0, bs: 0, ws: 0 };
 const textOf = ([head, values]) => { const parts = D.heads[head].split(","); return values.split(",").map((value, i) => parts[i] + value).join(","); };
-/* Replaces a cell's figures by its pairs. */
-function readSpeedups(cell) {
-  const [which, ...figures] = cell.p, part = (at, from) => known(figures[at]) ? (from + figures[at]) / 1e5 : null;
-  cell.p = D.pairs[which] ?? [];
-  cell.speedups = new Map(cell.p.map(([candidate, timing, reference], i) => {
+function speedupsOf(pairs, figures) {
+  const part = (at, from) => known(figures[at]) ? (from + figures[at]) / 1e5 : null;
+  return new Map(pairs.map(([candidate, timing, reference], i) => {
     const at = 4 * i, value = figures[at];
     return [`${candidate} ${timing} ${reference}`, { value: part(at, 0), low: part(at + 1, value), high: part(at + 2, value), mean: part(at + 3, value) }];
   }));
 }
 
-D.cells = D.cells.map((cell) => ({ ...USUAL, ...cell }));
+/* Replaces a cell's figures by its pairs. Their speedups are made when they are asked for: a page shows one group of cells at a time. */
+function readSpeedups(cell) {
+  const [which, ...figures] = cell.p;
+  let speedups = null;
+  cell.p = D.pairs[which] ?? [];
+  Object.defineProperty(cell, "speedups", { get: () => speedups ??= speedupsOf(cell.p, figures) });
+}
+
+D.cells = D.cells.map((cell, index) => ({ ...USUAL, ...cell, index }));
 for (const cell of D.cells) {
   readSpeedups(cell);
   cell.size = Math.log2(cell.m) + Math.log2(cell.n) + Math.log2(cell.k);

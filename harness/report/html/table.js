@@ -173,7 +173,7 @@ function drawShapes() {
   document.querySelector("#shapes thead").innerHTML = "<tr>" + list.map((c, i) =>
     `<th tabindex="0" data-column="${i}" aria-sort="${i === state.sort ? state.down ? "descending" : "ascending" : "none"}">${c.head}</th>`).join("") + "</tr>";
   document.querySelector("#shapes tbody").innerHTML = shown.map(({ cell }) =>
-    `<tr data-cell="${D.cells.indexOf(cell)}" tabindex="0">` + list.map((c) => `<td>${c.show(cell, c.value(cell))}</td>`).join("") + "</tr>").join("");
+    `<tr data-cell="${cell.index}" tabindex="0">` + list.map((c) => `<td>${c.show(cell, c.value(cell))}</td>`).join("") + "</tr>").join("");
   document.getElementById("count").textContent = `${rows.length} of ${plural(cellsOf(state.group).length, "shape")}`;
   const more = document.getElementById("more");
   more.hidden = shown.length === rows.length;
