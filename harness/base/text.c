@@ -75,3 +75,8 @@ bool text_ends_with(const char *text, const char *ending)
     size_t length = strlen(text), tail = strlen(ending);
     return length > tail && strcmp(text + length - tail, ending) == 0;
 }
+
+bool text_is_contender_file(const char *name)
+{
+    return text_ends_with(name, ".so") || text_ends_with(name, ".json");
+}

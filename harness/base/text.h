@@ -20,4 +20,7 @@ void text_free(struct text *t);
 /* Whether `text` is something and then `ending`. */
 bool text_ends_with(const char *text, const char *ending);
 
+/* Whether a contender of this name comes from a file that is named: a plugin (.so) or a manifest (.json). */
+bool text_is_contender_file(const char *name);
+
 #endif

@@ -156,15 +156,10 @@ void name_check_candidates(const struct options *options, struct names *out)
     run_names_close(&k);
 }
 
-static bool is_path(const char *name)
-{
-    return text_ends_with(name, ".so") || text_ends_with(name, ".json");
-}
-
 static bool is_known(const struct run_names *k, const char *name, enum contender_role role)
 {
     /* A plugin of somebody else's may hold any family whose first word is the file's name. */
-    return is_path(name) || names_have(&k->words[role], name, strlen(name)) ||
+    return text_is_contender_file(name) || names_have(&k->words[role], name, strlen(name)) ||
            names_have(&k->others, name, strcspn(name, "-.")) || (role == ROLE_CANDIDATE && !k->has_sets);
 }
 
@@ -231,7 +226,7 @@ static int check_manifest(const char *path, struct error *err)
 static int check_files(const char *const names[], struct error *err)
 {
     for (int i = 0; names[i]; i++) {
-        if (!is_path(names[i]))
+        if (!text_is_contender_file(names[i]))
             continue;
         if (check_readable(names[i], err) || (text_ends_with(names[i], ".json") && check_manifest(names[i], err)))
             return err->code;

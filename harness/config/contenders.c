@@ -23,11 +23,6 @@ static const char *const cpu_baselines[] = {"torch.matmul", "openblas", NULL};
 static const char *const cuda_candidates[] = {"cudal2", NULL};
 static const char *const cpu_candidates[] = {"blocked", NULL};
 
-static bool is_path(const char *name)
-{
-    return text_ends_with(name, ".so") || text_ends_with(name, ".json");
-}
-
 /* A family or kernel set is one plain word; everything else must look like a path to a plugin or manifest. */
 static bool name_valid(const char *name)
 {
@@ -35,7 +30,7 @@ static bool name_valid(const char *name)
     size_t length = strlen(name);
     if (length == 0 || length > NAME_MAX_BYTES || !config_text_plain(name))
         return false;
-    return is_path(name) || (length < CONFIG_LABEL_MAX && strspn(name, plain) == length);
+    return text_is_contender_file(name) || (length < CONFIG_LABEL_MAX && strspn(name, plain) == length);
 }
 
 int config_add_name(char **names, const char *name, struct error *err)
@@ -155,7 +150,7 @@ int config_settle(struct config *c, bool on_cuda, struct error *err)
 static int rebase(char **name, const char *path, struct error *err)
 {
     const char *slash = strrchr(path, '/'), *rest = *name;
-    if (!slash || rest[0] == '/' || !is_path(rest))
+    if (!slash || rest[0] == '/' || !text_is_contender_file(rest))
         return 0;
     while (strncmp(rest, "./", 2) == 0)
         rest += 2;

@@ -89,11 +89,6 @@ static int add(struct registry *r, const struct contender *c, struct error *err)
     return 0;
 }
 
-static bool is_file(const char *request)
-{
-    return text_ends_with(request, ".so") || text_ends_with(request, ".json");
-}
-
 static struct contender unavailable(const char *request, enum contender_role role, const char *reason)
 {
     struct contender c = {.role = role};
@@ -107,7 +102,7 @@ static int add_unavailable(struct registry *r, const char *request, enum contend
                            struct error *err)
 {
     struct contender c = unavailable(request, role, reason);
-    if (is_file(request))
+    if (text_is_contender_file(request))
         naming_apart(r->contenders, r->n_contenders, c.name);
     return add(r, &c, err);
 }
@@ -227,9 +222,9 @@ static int add_plugin(struct registry *r, const char *request, const char *path,
         return add(r, &c, err);
     }
     char reason[CUDAL2_WHY];
-    if (is_file(request) && has_misnamed(r, loaded, role, reason))
+    if (text_is_contender_file(request) && has_misnamed(r, loaded, role, reason))
         return add_unavailable(r, request, role, reason, err);
-    return add_of_plugin(r, loaded, is_file(request) ? NULL : request, role, err);
+    return add_of_plugin(r, loaded, text_is_contender_file(request) ? NULL : request, role, err);
 }
 
 /* --- kernel sets --- */
@@ -249,7 +244,7 @@ static int add_set(struct registry *r, const char *request, enum contender_role 
     char reason[CUDAL2_WHY];
     module_set_contender(set, CUDAL2_NN, &named);
     named.role = role;
-    if (is_file(request) && naming_is_wrong(r->contenders, r->n_contenders, &named, reason))
+    if (text_is_contender_file(request) && naming_is_wrong(r->contenders, r->n_contenders, &named, reason))
         return add_unavailable(r, request, role, reason, err);
     for (unsigned layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
         struct contender c;

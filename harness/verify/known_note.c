@@ -16,7 +16,7 @@
 bool known_note_wanted(const struct entrant *entrant)
 {
     const char *asked = entrant->contender->asked;
-    return entrant->record->candidate && asked && (text_ends_with(asked, ".so") || text_ends_with(asked, ".json")) &&
+    return entrant->record->candidate && asked && text_is_contender_file(asked) &&
            !cJSON_GetObjectItemCaseSensitive(entrant->record->verification, MEMBER);
 }
 
