@@ -184,13 +184,7 @@ static struct crew *crew_new(const struct module_set *set, size_t n)
 static size_t take_key(struct crew *c, const struct precompile_key *key, const struct precompile_request *request)
 {
     struct module_identity job;
-    if (!set_job_of(c->set, key, request, &job))
-        return SIZE_MAX;
-    for (size_t i = 0; i < c->n_jobs; i++)
-        if (set_same_identity(c->set, &c->jobs[i], &job))
-            return i;
-    c->jobs[c->n_jobs] = job;
-    return c->n_jobs++;
+    return set_job_of(c->set, key, request, &job) ? set_add_job(c->set, c->jobs, &c->n_jobs, &job) : SIZE_MAX;
 }
 
 /* Where no thread can be started the caller does it all. */

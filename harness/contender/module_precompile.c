@@ -33,14 +33,14 @@ static bool can_do(const struct module_set *set, const struct module_identity *j
            (m->layouts & CUDAL2_BIT(job->layout)) && cc >= m->arch_min && (m->arch_max == 0 || cc <= m->arch_max);
 }
 
-static void add_job(struct precompilation *p, const struct module_identity *job)
+size_t set_add_job(const struct module_set *set, struct module_identity *jobs, size_t *n,
+                   const struct module_identity *job)
 {
-    if (!can_do(p->set, job))
-        return;
-    for (size_t i = 0; i < p->n_jobs; i++)
-        if (set_same_identity(p->set, &p->jobs[i], job))
-            return;
-    p->jobs[p->n_jobs++] = *job;
+    for (size_t i = 0; i < *n; i++)
+        if (set_same_identity(set, &jobs[i], job))
+            return i;
+    jobs[*n] = *job;
+    return (*n)++;
 }
 
 static void add_entry(struct precompilation *p, const struct set_entry *entry, const struct precompile_request *request)
@@ -49,8 +49,9 @@ static void add_entry(struct precompilation *p, const struct set_entry *entry, c
     memcpy(job.values, entry->values, sizeof job.values);
     for (job.layout = 0; job.layout < 2; job.layout++)
         for (job.accumulate = 0; job.accumulate < 2; job.accumulate++)
-            if ((request->layouts & CUDAL2_BIT(job.layout)) && (request->accumulates & CUDAL2_BIT(job.accumulate)))
-                add_job(p, &job);
+            if ((request->layouts & CUDAL2_BIT(job.layout)) && (request->accumulates & CUDAL2_BIT(job.accumulate)) &&
+                can_do(p->set, &job))
+                set_add_job(p->set, p->jobs, &p->n_jobs, &job);
 }
 
 bool set_job_of(const struct module_set *set, const struct precompile_key *key,
@@ -150,7 +151,7 @@ static bool list_jobs(struct precompilation *p, const struct precompile_request 
     struct module_identity job;
     for (size_t i = 0; p->jobs && i < request->n_keys; i++)
         if (set_job_of(set, &request->keys[i], request, &job))
-            add_job(p, &job);
+            set_add_job(set, p->jobs, &p->n_jobs, &job);
     for (size_t i = 0; p->jobs && i < set->n_entries && !request->keys_only; i++)
         add_entry(p, &set->entries[i], request);
     return p->jobs != NULL;

@@ -70,6 +70,9 @@ void compile_crews_free(struct compile_crews *crews);
 /* The kernel that the key names, of the request's dtype; false where there is none, or none for this device. */
 bool set_job_of(const struct module_set *set, const struct precompile_key *key,
                 const struct precompile_request *request, struct module_identity *out);
+/* The place of that kernel among `*n` of them, where it is put if it is not there: jobs[] has room for it. */
+size_t set_add_job(const struct module_set *set, struct module_identity *jobs, size_t *n,
+                   const struct module_identity *job);
 /* Values of the names of a kernel for any problem: sizes are no part of the code. */
 int set_names_of(const struct module_set *set, const struct module_identity *job, struct expr_variable *names,
                  size_t *n, struct error *err);
