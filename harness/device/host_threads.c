@@ -141,7 +141,7 @@ static void look(struct host_threads *t)
             t->list[i].turn_ns = processor_ns(t->list[i].id);
 }
 
-static bool any_owned(const struct host_threads *t)
+bool host_threads_any_owned(const struct host_threads *t)
 {
     bool any = false;
     for (size_t i = 0; i < t->n && !any; i++)
@@ -154,7 +154,7 @@ static void take_turn(struct host_threads *t, const char *name, bool quick)
 {
     uint64_t count = count_threads(t);
     bool all = !quick || t->n <= QUICK_THREADS, changed = count != t->count;
-    if (!changed && all && (!quick || any_owned(t))) /* a driver's own do not end while others are timed */
+    if (!changed && all && (!quick || host_threads_any_owned(t))) /* a driver's own do not end while others are timed */
         changed = any_ended(t);
     if (changed) {
         t->count = count;

@@ -47,6 +47,9 @@ void host_threads_begin(struct host_threads *t, bool asked);
  * threads are looked at: of more only their number, and who may have appeared in an earlier turn is nobody's. */
 void host_threads_turn(struct host_threads *t, const char *name, bool quick);
 
+/* Whether any thread is a contender's, or nobody's. */
+bool host_threads_any_owned(const struct host_threads *t);
+
 /* Notes the processor time of every thread. */
 void host_threads_mark(struct host_threads *t);
 

@@ -185,10 +185,7 @@ static enum cudal2_dtype dtype_of(const struct worker *w)
 static void check_loaded(struct worker *w)
 {
     char owner[HOST_THREADS_NAME];
-    bool any = false;
-    for (size_t i = 0; i < w->threads.n && !any; i++)
-        any = w->threads.list[i].owner[0];
-    if (!any || !w->config.honesty || !rivals_find(&w->threads, w->device, owner))
+    if (!host_threads_any_owned(&w->threads) || !w->config.honesty || !rivals_find(&w->threads, w->device, owner))
         return;
     tell_loading(w, strcmp(owner, HOST_THREADS_NOBODY) == 0 ? "" : owner);
     _exit(PROTOCOL_DISTURBED);
