@@ -118,7 +118,6 @@ run_strongest() { # MODE ACC
         --device "$device" --output "$base.json" $resume
 }
 
-# What DIR/DTYPE has of a family: its set, or its plugin.
 # For one GPU in one go (REFEREE_QUICK=1): no exhaustive search, device times alone, cells that end earlier,
 # and the shapes in an order of which any beginning is a fair sample.
 referee_quick() { # CONFIG, in place
@@ -137,6 +136,7 @@ with open(sys.argv[1], "w") as file:
 END
 }
 
+# What DIR/DTYPE has of a family: its set, or its plugin.
 run_referee() { # TYPE [DIR]; TYPE: f16, bf16, or f16-f16 for fp16 sums
     local base=$out/referee-$1 dir=${2:-referee} resume='' kernels=() path name sums=''
     [ "${1#*-}" = "$1" ] || sums=${1#*-}
