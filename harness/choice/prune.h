@@ -11,7 +11,7 @@
 
 #define PRUNE_WITHIN 1.6       /* of the fastest prediction; nothing slower is measured */
 #define PRUNE_SHARE_WITHIN 1.4 /* of it: a kernel keeps places only where it may win */
-#define PRUNE_MAX 96
+#define PRUNE_MAX 512          /* as many as a race takes (RACE_MAX_VARIANTS) */
 #define PRUNE_WIDE 4
 #define PRUNE_ASKED 2.0 /* of the model's fastest; trees are asked about nothing slower */
 

@@ -13,8 +13,9 @@
 #include "choice/prune.h"
 #include "model/problem.h"
 
-#define ALIKE 2      /* configurations of one tile and split */
-#define REMEMBERED 4 /* choices: both layouts of a problem are asked for twice, to compile them and to race them */
+#define RANK_AMONG 96 /* configurations that a choice is spread over */
+#define ALIKE 2       /* configurations of one tile and split */
+#define REMEMBERED 4  /* choices: both layouts of a problem are asked for twice, to compile them and to race them */
 
 /* Of one set, for one dtype, accumulate type and layout. */
 struct ranked_space {
@@ -30,7 +31,7 @@ struct ranked_space {
 struct remembered {
     const struct ranked_space *of; /* NULL: none yet */
     struct rank_query query;
-    size_t n, chosen[PRUNE_MAX];
+    size_t n, chosen[PRUNE_MAX]; /* RANK_AMONG of them at most */
 };
 
 struct ranker {
@@ -201,7 +202,7 @@ static struct prune_request request_of(const struct ranker *r, const struct rank
                                   .n = q->problem.n,
                                   .k = q->problem.k,
                                   .workspace_bytes = q->workspace_bytes,
-                                  .breadth = PRUNE_MAX,
+                                  .breadth = RANK_AMONG,
                                   .trees = s->trees,
                                   .idle = q->idle,
                                   .alone = q->alone};
@@ -223,7 +224,7 @@ static const struct remembered *choice_for(struct ranker *r, const struct ranked
     struct remembered *made = &r->last[r->next++ % REMEMBERED];
     const struct prune_request request = request_of(r, s, q);
     *made = (struct remembered){.of = s, .query = *q};
-    made->n = choose_indices(&request, q->breadth < PRUNE_MAX ? q->breadth : PRUNE_MAX, made->chosen);
+    made->n = choose_indices(&request, q->breadth < RANK_AMONG ? q->breadth : RANK_AMONG, made->chosen);
     return made;
 }
 

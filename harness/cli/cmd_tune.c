@@ -4,6 +4,7 @@
  */
 #include "cli/commands.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "base/plain.h"
+#include "choice/prune.h"
 #include "cli/run_config.h"
 #include "cli/shard.h"
 #include "cli/terminal.h"
@@ -172,6 +174,9 @@ int command_tune(const struct options *options, struct error *err)
     if (options->explore && !options_given(options, OPTION_OUTPUT))
         return error_set(err, EXIT_CODE_USAGE,
                          "tune: --explore gathers data and needs --output FILE: no kernel is to be chosen by it");
+    if (options->breadth > PRUNE_MAX)
+        return error_set(err, EXIT_CODE_USAGE, "tune: --breadth: a race takes %d configurations at most, not %" PRIu64,
+                         PRUNE_MAX, options->breadth);
     if (options_given(options, OPTION_ARCH) && !options->dry_run)
         return error_set(err, EXIT_CODE_USAGE, "tune: --arch goes with --dry-run");
     if (options->dry_run)

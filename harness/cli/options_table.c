@@ -171,7 +171,7 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_VARIANTS] = {"variants", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(VERIFY), "N", NULL, AT(variants),
                          VERIFICATION, "with --compile-only: variants of each kernel at most; default: 64"},
     [OPTION_BREADTH] = {"breadth", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(TUNE), "N", NULL, AT(breadth), SEARCH,
-                        "configurations of a kernel set to race for each shape and layout; default: 32"},
+                        "configurations of a kernel set to race for each shape and layout, up to 512; default: 32"},
     [OPTION_EXPLORE] = {"explore", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(TUNE), NULL, NULL, AT(explore), SEARCH,
                         "gather data: 56 configurations each, a quarter of them at random; needs --output"},
     [OPTION_DRY_RUN] = {"dry-run", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(TUNE), NULL, NULL, AT(dry_run), SEARCH,

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define MAX_PASSES 4
-#define MAX_KEYS 256       /* of one problem and layout */
+#define MAX_KEYS PRUNE_MAX /* of one problem and layout */
 #define TRIES_AT_RANDOM 50 /* draws for each that is wanted: most of a space does not take a given problem */
 #define SPILLS "spills"
 #define SERIALISED "wgmma serialised"

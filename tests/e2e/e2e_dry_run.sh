@@ -21,6 +21,12 @@ run tune --dry-run --shape 64x64x64 --candidate cudal2 --accumulate f32 --device
 expect_code 64 "the CPU has no model"
 run tune --arch sm_80 --shape 64x64x64 --candidate cudal2 --accumulate f32
 expect_code 64 "--arch alone"
+run tune --dry-run --shape 64x64x64 --candidate cudal2 --accumulate f32 --breadth 513
+expect_code 64 "more than a race takes"
+expect_text "$work/err" 'a race takes 512 configurations at most, not 513$' "with the limit"
+run tune --dry-run --shape 2048x2048x4096 --candidate cudal2 --accumulate f32 --breadth 512
+[ "$(sed -nE 's/^2048x2048x4096 cudal2-tn: ([0-9]+) of .*/\1/p' "$work/out")" -gt 200 ]
+verdict $? "hundreds race where so many are asked for"
 run tune --dry-run --shape 64x64x64 --candidate cudla2 --accumulate f32
 expect_code 64 "a candidate that is not there"
 finish
