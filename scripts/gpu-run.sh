@@ -17,6 +17,8 @@
 #        unseen:CHOICE:N[:TYPE] every Nth problem that nobody searched; CHOICE is race or zero (results/README.md), TYPE f16
 #                          (the default) or bf16; goes on likewise
 #        cold:CHOICE:N[:TYPE] of those the language models' with M up to 96, every Nth, their weights not cached; likewise
+#        share:SEED:N      what a choice has of the best that a search of 512 configurations a layout finds: every Nth problem that
+#                          SEED draws, but for the judged ones; raced, by first choice, searched, and with the table found
 #        strongest:MODE:ACC 200 shapes beside every search of NVIDIA's algorithms there is
 #        referee:TYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise;
 #                          REFEREE_QUICK=1: on one GPU in one go (below)
@@ -108,6 +110,26 @@ tree = json.load(sys.stdin)
 tree["shapes"] = [s for s in tree["shapes"] if s["label"] == "llm" and s["m"] <= 96][:: int(sys.argv[1])]
 json.dump(tree, sys.stdout)' "$2" >"$base.config.json" || return
     run_drawn "$base" "$base.config.json" "$1" --cache rotate
+}
+
+share_config() { # SEED N: none of the problems that choices are judged by
+    python3 scripts/draw-shapes.py "$1" --share "$2" | python3 -c '
+import json, sys
+size = lambda s: (s["m"], s["n"], s["k"])
+with open("configs/unseen.json") as file:
+    judged = {size(s) for s in json.load(file)["shapes"]}
+tree = json.load(sys.stdin)
+tree["shapes"] = [s for s in tree["shapes"] if size(s) not in judged]
+json.dump(tree, sys.stdout)'
+}
+
+run_share() { # SEED N
+    local base=$out/share config=$out/share.json resume=
+    share_config "$1" "$2" >"$config" || return
+    run_drawn "$base-race" "$config" race && run_drawn "$base-zero" "$config" zero || return
+    [ -f "$base-search.journal.jsonl" ] && resume=--resume
+    timeout --preserve-status -s TERM "$limit" "$bench" tune --config "$config" --breadth 512 --device "$device" --output "$base-search.json" $resume || return
+    run_drawn "$base-best" "$config" race --tuned "$base-search.json"
 }
 
 searched=torch.matmul,torch.matmul-full,cublas,cublas-autotune,cublaslt-heuristic,cublaslt-autotuning,cublaslt-exhaustive
@@ -253,6 +275,7 @@ for step in "$@"; do
         explore | explore:*) IFS=: read -r _ a <<<"$step" && run_explore "${a:-f32}" ;;
         unseen:*:*) IFS=: read -r _ c n a <<<"$step" && run_unseen "$c" "$n" "${a:-f16}" ;;
         cold:*:*) IFS=: read -r _ c n a <<<"$step" && run_cold "$c" "$n" "${a:-f16}" ;;
+        share:*:*) IFS=: read -r _ c n <<<"$step" && run_share "$c" "$n" ;;
         strongest:*:*) IFS=: read -r _ m a <<<"$step" && run_strongest "$m" "$a" ;;
         referee:*) IFS=: read -r _ a n <<<"$step" && run_referee "$a" "$n" ;;
         published:*) IFS=: read -r _ c a m <<<"$step" && run_published "$c" "${a:-f32}" "${m:-both}" ;;
