@@ -297,7 +297,7 @@ def fresh():
 
 def cold():
     """Language models' problems with few rows, their weights not cached."""
-    cells = cells_of("cold/race.jsonl.gz")
+    cells = cells_of("cold/all.jsonl.gz")
     rows = [class_row(name, [c for c in cells if (c["m"] <= 8) == few]) for name, few in (("1 to 8", True), ("16 to 96", False))]
     return table(("M",) + CLASS_HEADS, rows + [class_row("all", cells)])
 

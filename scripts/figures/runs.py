@@ -174,7 +174,7 @@ RED_TEAM_HEAD = ("cheats with a verdict", "without effect", "honest contenders a
 
 def red_team():
     rows = []
-    for gpu, log in (("H100", "../h100/redteam/7fe92321.txt"), ("H200", "redteam/8593b651.txt")):
+    for gpu, log in (("H100", "../h100/redteam/7fe92321.txt"), ("H200", "redteam/87ff2ca4.txt")):
         with open(os.path.join(ROOT, log), errors="replace") as file:
             caught, without, *accused = COUNTS.findall(file.read())[-1]
         rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), caught, without or "0", *accused))
