@@ -6,9 +6,9 @@ measured races.
     scripts/train-ranker.py [JOURNAL.jsonl.gz...] --evaluate [results/ranker.json]
     scripts/train-ranker.py --folds trees.json
 
-Data: the pooled searches of rl/data/h200.xz, and the journals that are named, else those of results/*/explore
-and the races of results/*/fresh. Of a journal nothing is learned about the problems of configs/unseen.json,
-by which choices are judged. Needs numpy and lightgbm (training alone: pip install numpy lightgbm), and
+Data: the pooled searches of rl/data/h200.xz, the wide races of rl/data/offgrid.xz, and the journals that are
+named, else those of results/*/explore and the races of results/*/fresh. Of a journal nothing is learned about
+the problems of configs/unseen.json, by which choices are judged. Needs numpy and lightgbm (training alone: pip install numpy lightgbm), and
 build/tests/rank_features. The same data give the same bytes.
 
 What is learned is log(time / model's time), within a problem: by how much the model is wrong of one
@@ -35,13 +35,15 @@ from kernel_policy.lines import values_of  # noqa: E402
 from kernel_policy.served import parameters_of  # noqa: E402
 from kernel_policy.split import N_FOLDS, is_target, split  # noqa: E402
 
+RACES = ROOT / "rl" / "data" / "offgrid.xz"
 H200 = (132, 1980, 62914560, 1070530560000000, 4814000000000)  # a journal's figures of its device
 UNIT = 1e-4  # of a leaf
 UNASKED = ("log_m", "log_n", "log_k", "rows", "columns")  # by these, trees would learn shapes by heart
 TREES, LEAVES, RATE = 240, 96, 0.08
 FAR = 0.35  # a configuration so much slower (in logs) than its pool's fastest weighs 1/e
 NEW_WEIGHT = 10.0  # of a row of a journal, over one of rl/data, as long as these are half of all
-FASTEST = 32  # configurations of a pool, all of which are learned from
+FASTEST = 96  # configurations of a pool, all of which are learned from
+EVEN = 256.0  # rows of a pool; more weigh no more
 FOLDS = 3
 MODEL_EVERY = 8  # PRUNE_MODEL_EVERY of harness/choice/prune.h
 SEED = 20261125
@@ -99,6 +101,14 @@ def add_records(data, path):
         data.add_pool((p.m, p.n, p.k, p.layout, p.accumulate, p.mode, H200), False, rows)
 
 
+def add_races(data, path):
+    """Of scripts/pack-races.py, whose lines are keys."""
+    made = records.load(path)
+    for pool in made.pools:
+        p = pool.problem
+        data.add_pool((p.m, p.n, p.k, p.layout, p.accumulate, p.mode, H200), True, zip((made.lines[i] for i in pool.lines), pool.times))
+
+
 def judged():
     return {(s["m"], s["n"], s["k"]) for s in json.loads((ROOT / "configs" / "unseen.json").read_text())["shapes"]}
 
@@ -140,7 +150,7 @@ def add_journal(data, path):
 def weights_of(data, chosen):
     counts = np.bincount(data.pool[chosen], minlength=len(data.pools))
     near = np.exp(-np.log(data.slower[chosen]) / FAR)
-    even = np.minimum(1.0, 64.0 / np.maximum(1, counts))[data.pool[chosen]]
+    even = np.minimum(1.0, EVEN / np.maximum(1, counts))[data.pool[chosen]]
     weights, new = near * even, data.new[data.pool[chosen]]
     most = weights[~new].sum() / max(weights[new].sum(), 1e-9)
     return weights * np.where(new, min(NEW_WEIGHT, most), 1.0)
@@ -357,6 +367,7 @@ def main():
         return
     data = Data()
     add_records(data, records.DATA)
+    add_races(data, RACES)
     for path in options.journals or default_journals():
         add_journal(data, path)
     data.finish(options.tool)
