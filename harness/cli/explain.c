@@ -67,9 +67,10 @@ static void add_meaning(struct text *out, const struct result_speedup_row *row)
     plain_add(out, row->candidate);
     text_add(out, " runs at %.2f times the speed of ", 1 + row->geomean);
     plain_add(out, row->reference);
-    text_add(out, ", its strongest rival here (%.0f shapes, faster on %.0f)%s\n", row->n,
-             isnan(row->wins) ? 0 : row->wins,
-             strncmp(row->candidate, "blocked-", 8) == 0 ? "; blocked is an example in plain C" : "");
+    text_add(out, ", its strongest rival here (%.0f shapes, faster on %.0f", row->n, isnan(row->wins) ? 0 : row->wins);
+    if (row->left_out > 0)
+        text_add(out, "; %.0f left out, and %.2f times with those as 1", row->left_out, 1 + row->geomean_of_all);
+    text_add(out, ")%s\n", strncmp(row->candidate, "blocked-", 8) == 0 ? "; blocked is an example in plain C" : "");
 }
 
 /* Counts that a result written by hand may lack: 0 then. */

@@ -47,6 +47,7 @@ struct compare_runs {
     size_t family;                         /* rows tested together */
     size_t without_base;                   /* candidates in cells that NEW has and BASE has not */
     size_t skipped_in_both;                /* cells that neither run began: not compared */
+    size_t without_result_in_both;         /* candidates in cells that both runs measured without them */
     const struct side_cell *first_skipped; /* BASE's; NULL when there is none */
     double delta[MODE_COUNT];              /* share of the speed */
     double aa_scatter[MODE_COUNT];         /* median |ln ratio| of the A/A copies of both runs; NaN without any */

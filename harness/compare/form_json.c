@@ -118,6 +118,7 @@ static cJSON *to_json(const struct compare_runs *c)
     tree_put_number(&t, "false_discovery_rate", JUDGE_RATE);
     tree_put_number(&t, "without_base", (double)c->without_base);
     tree_put_number(&t, "skipped_in_both", (double)c->skipped_in_both);
+    tree_put_number(&t, "without_result_in_both", (double)c->without_result_in_both);
     tree_put(&t, "counts", counts_to_json(c));
     tree_put(&t, "rows", rows_to_json(c));
     return tree_finish(&t);

@@ -166,6 +166,24 @@ static size_t count_without_base(const struct compare_runs *c)
     return n;
 }
 
+static bool has_none(const struct side_candidate *candidate)
+{
+    return candidate && !is_ok(candidate) && !is_skipped(candidate);
+}
+
+/* Where both runs say the same of a candidate there is no row: a mean over rows would not tell. */
+static size_t count_without_result(const struct compare_runs *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->base.n_cells; i++) {
+        const struct side_cell *cell = &c->base.cells[i];
+        const struct side_cell *fresh = side_find_cell(&c->fresh, cell->key);
+        for (size_t j = 0; j < cell->n_candidates && fresh; j++)
+            n += has_none(&cell->candidates[j]) && has_none(side_find_candidate(fresh, cell->candidates[j].name));
+    }
+    return n;
+}
+
 int rows_make(struct compare_runs *c)
 {
     c->rows = malloc((count_candidates(&c->base) + 1) * sizeof *c->rows);
@@ -179,6 +197,7 @@ int rows_make(struct compare_runs *c)
                 fill_row(&c->rows[c->n_rows++], cell, &cell->candidates[j], fresh);
     }
     c->without_base = count_without_base(c);
+    c->without_result_in_both = count_without_result(c);
     note_skipped(c);
     return 0;
 }

@@ -126,6 +126,9 @@ void compare_describe_notes(struct text *out, const struct compare_runs *c, cons
         add_note(out, before, "NEW has other code than BASE: ", changed);
     if (c->without_base > 0)
         text_add(out, "%s%zu results of NEW are not in BASE, and were not compared\n", before, c->without_base);
+    if (c->without_result_in_both > 0)
+        text_add(out, "%s%zu result%s missing in both runs, declined or failed, and not compared\n", before,
+                 c->without_result_in_both, c->without_result_in_both == 1 ? " is" : "s are");
     if (c->skipped_in_both > 0)
         text_add(out, "%s%zu cell%s skipped in both runs, and not compared: %s %s%s\n", before, c->skipped_in_both,
                  c->skipped_in_both == 1 ? "" : "s", c->first_skipped->key, c->first_skipped->reason,

@@ -118,6 +118,7 @@ static int table_of(const struct dataset *d, const struct line *group, table_sin
     table_note(&s, "of the time that a product adds to a chain of layers: with products minus without (docs/method.md, "
                    "12)");
     outcome_note(&s, group->mode, group->outcome);
+    left_out_note_of(&s, group);
     for (size_t i = 0; i < n; i++)
         add_row(&s, d, group, references[i]);
     int code = sink(context, 7, &s);

@@ -74,6 +74,7 @@ static int side_by_side(const struct dataset *d, const struct line *measured, co
         outcome_note(&s, group_modes[m], outcomes.mode[m]);
     }
     warn(&s, measured, claimed);
+    left_out_note(&s, d, measured);
     for (size_t i = 0; i < n; i++) {
         table_add(&s, NAN, "%s", references[i]);
         for (size_t m = 0; m < GROUP_MODES; m++)

@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "report/load.h"
+#include "result/left_out.h"
 
 static bool same_line(const struct line *a, const struct line *b)
 {
@@ -39,7 +40,7 @@ struct line *dataset_line(struct dataset *d, const struct line *like)
     struct line *line = &d->lines[d->n++];
     *line = *like;
     line->values = NULL;
-    line->n = line->capacity = 0;
+    line->n = line->capacity = line->left_out = 0;
     return line;
 }
 
@@ -155,6 +156,21 @@ static void set_outcomes(struct dataset *d, const struct result *result)
     }
 }
 
+/* Of the lines of the timing that is being added. */
+static void count_left_out(struct dataset *d, const struct result_cell *cell, const char *timing)
+{
+    int wanted = timing ? timing_find(timing) : (int)cell->headline;
+    const char *called = wanted < 0 || wanted >= TIMING_COUNT ? "" : timing_names[wanted];
+    for (size_t i = 0; i < d->n; i++) {
+        struct line *line = &d->lines[i];
+        const struct result_group group = {line->mode, line->dtype, line->accumulate};
+        const struct left_out_pair pair = {line->candidate, line->reference, (enum timing)wanted, false};
+        bool same = strcmp(line->source, "measured") == 0 && result_same_group(&group, &cell->group) &&
+                    strcmp(line->timing, overlap_timing(d->rows, line->mode, called)) == 0;
+        line->left_out += same && result_leaves_out(cell, &pair);
+    }
+}
+
 static int add_cell(struct dataset *d, const struct result_cell *cell, const char *timing, struct error *err)
 {
     const char *wanted = timing ? timing : result_timing_name(cell->headline);
@@ -176,6 +192,8 @@ int dataset_add_result(struct dataset *d, const struct result *result, const cha
         if (code && load_file_of(result, &result->cells[i]))
             error_wrap(err, "%s", load_file_of(result, &result->cells[i]));
     }
+    for (size_t i = 0; i < result->n_cells && code == 0; i++)
+        count_left_out(d, &result->cells[i], timing);
     set_outcomes(d, result);
     return code;
 }

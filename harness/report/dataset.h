@@ -26,6 +26,7 @@ struct line {
     char candidate[DATASET_NAME_MAX], reference[DATASET_NAME_MAX];
     char device[64], cache[16]; /* what it was taken on and in; "several" of several, "" where nobody says */
     struct outcome outcome;     /* of all cells of its mode and number format */
+    size_t left_out;            /* shapes that its means do not count (result/left_out.h) */
     size_t n, capacity;
     struct shape_value *values; /* one for each shape */
 };

@@ -18,6 +18,7 @@
 #include "report/screen_contenders.h"
 #include "report/screen_rotation.h"
 #include "report/table.h"
+#include "result/left_out.h"
 
 #define REFERENCES_MAX 8
 #define FLAG "*" /* where the paper's mean lies outside the interval */
@@ -37,15 +38,6 @@ struct rows {
 
 /* ---- one cell ---- */
 
-/* Whether a contender stands behind the candidate: it is it, or is one of its layouts. */
-static bool belongs_to(const struct result_contender *contender, const char *candidate)
-{
-    size_t length = strlen(contender->family);
-    if (strcmp(contender->name, candidate) == 0)
-        return true;
-    return strncmp(candidate, contender->family, length) == 0 && strcmp(candidate + length, "-max") == 0;
-}
-
 /* In this cell: the fastest contender that does (or does not) belong to a candidate. */
 static const struct result_contender *fastest(const struct result_cell *cell, const char *candidate, bool belonging)
 {
@@ -55,7 +47,7 @@ static const struct result_contender *fastest(const struct result_cell *cell, co
         const struct result_contender *c = &cell->contenders[i];
         double ns = screen_median_ns(cell, c);
         bool other_role = c->role == RESULT_COPY || (!belonging && c->role != RESULT_BASELINE);
-        if (c->verdict != VERDICT_OK || other_role || belongs_to(c, candidate) != belonging || !(ns < best_ns))
+        if (c->verdict != VERDICT_OK || other_role || result_stands_for(c, candidate) != belonging || !(ns < best_ns))
             continue;
         best_ns = ns;
         best = c;
@@ -317,7 +309,7 @@ static bool is_at_odds(const struct rows *rows, const struct form *form, const s
         const char *reference = rows->reference[i];
         int by_pairs = side_of(geomean_of(result_speedup(cell, cell->headline, candidate, reference)));
         /* Slower than the fastest baseline may well be faster than another. */
-        if (by_pairs == -by_time && (by_time > 0 || belongs_to(theirs, reference)))
+        if (by_pairs == -by_time && (by_time > 0 || result_stands_for(theirs, reference)))
             return true;
     }
     return false;

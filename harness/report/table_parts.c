@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "result/left_out.h"
+
 void add_percent(struct table *s, double value, bool sign)
 {
     if (isnan(value))
@@ -45,6 +47,52 @@ void aggregate_or_nothing(const struct line *line, struct aggregate *out)
     out->max_mean = NAN;
     if (line)
         line_aggregate(line, out);
+}
+
+/* ---- shapes that are in no mean ---- */
+
+void left_out_columns(struct table *s, const char *mode)
+{
+    mode_column(s, mode, "left out", "left_out", TABLE_SINGLE);
+    mode_column(s, mode, "of all", "geomean_of_all", TABLE_SINGLE);
+}
+
+void left_out_cells(struct table *s, const struct line *line, double geomean)
+{
+    size_t left_out = line ? line->left_out : 0;
+    double of_all = line ? result_mean_of_all(geomean, (double)line->n, (double)left_out) : NAN;
+    bool known = line && strcmp(line->source, "measured") == 0;
+    if (left_out > 0) {
+        add_count(s, left_out, true);
+        add_percent(s, of_all, true);
+    } else {
+        table_add(s, known ? 0 : NAN, "-");
+        table_add(s, known ? of_all : NAN, "-");
+    }
+}
+
+void left_out_note_of(struct table *s, const struct line *line)
+{
+    struct aggregate a;
+    if (!line || line->left_out == 0)
+        return;
+    line_aggregate(line, &a);
+    table_note(s, "%s: %zu of %zu shapes left out, without a result; with those as 1x over %s %+.2f%%", line->mode,
+               line->left_out, line->left_out + line->n, line->reference,
+               100 * result_mean_of_all(a.geomean, (double)line->n, (double)line->left_out));
+}
+
+void left_out_note(struct table *s, const struct dataset *d, const struct line *group)
+{
+    for (size_t m = 0; m < GROUP_MODES; m++) {
+        const struct line *most = NULL;
+        for (size_t i = 0; i < d->n; i++) {
+            const struct line *line = group_line(d, group, group_modes[m], d->lines[i].reference);
+            if (line && (!most || line->left_out > most->left_out))
+                most = line;
+        }
+        left_out_note_of(s, most);
+    }
 }
 
 void make_label(char *label)

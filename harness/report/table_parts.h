@@ -19,6 +19,14 @@ void add_count(struct table *s, size_t count, bool known);
 /* A column of one mode: group "offline", key "offline_KEY". */
 void mode_column(struct table *s, const char *mode, const char *what, const char *key, enum table_pair pair);
 
+/* How many shapes the line's means leave out, and its geometric mean with those in it, as 1; "-" where none is. */
+void left_out_columns(struct table *s, const char *mode);
+void left_out_cells(struct table *s, const struct line *line, double geomean);
+/* A sentence for each mode in which the group's line over some reference leaves shapes out. */
+void left_out_note(struct table *s, const struct dataset *d, const struct line *group);
+/* The same of one line; nothing for NULL. */
+void left_out_note_of(struct table *s, const struct line *line);
+
 /* NaN and 0 without a line. */
 void aggregate_or_nothing(const struct line *line, struct aggregate *out);
 

@@ -36,6 +36,7 @@ static void table1_columns(struct table *s, const struct line *group)
         mode_column(s, mode, "std", "std", TABLE_SINGLE);
         mode_column(s, mode, PAPER_INTERVAL, "mean_ci95", TABLE_INTERVAL);
         mode_column(s, mode, "apart", "apart", TABLE_SINGLE);
+        left_out_columns(s, mode);
     }
 }
 
@@ -63,6 +64,7 @@ static void table1_cells(struct table *s, const struct line *line)
     add_percent(s, a.sd, false);
     table_add_interval(s, a.low, a.high);
     add_apart(s, line);
+    left_out_cells(s, line, a.geomean);
 }
 
 /* The furthest of a line's shapes outside their intervals. */
@@ -107,6 +109,7 @@ static int table1_of_group(const struct dataset *d, const struct line *group, ta
     outcome_columns(&s, &outcomes);
     identity_columns(&s);
     note_estimates(d, group, &s);
+    left_out_note(&s, d, group);
     for (size_t i = 0; i < n; i++) {
         const struct line *lines[GROUP_MODES] = {group_line(d, group, group_modes[0], references[i]),
                                                  group_line(d, group, group_modes[1], references[i])};
@@ -135,6 +138,7 @@ static int table2_of_group(const struct dataset *d, const struct line *group, ta
     table_column(&s, "baseline", "baseline", true);
     for (size_t m = 0; m < GROUP_MODES; m++)
         mode_column(&s, group_modes[m], "mean of max", "mean_of_max", TABLE_SINGLE);
+    left_out_note(&s, d, group);
     outcome_columns(&s, &outcomes);
     identity_columns(&s);
     for (size_t i = 0; i < n; i++) {
@@ -184,6 +188,7 @@ static void table3_columns(struct table *s, const struct line *line, size_t axis
     table_hide(s);
     identity_columns(s);
     outcome_note(s, line->mode, line->outcome);
+    left_out_note_of(s, line);
 }
 
 static void table3_row(struct table *s, const struct line *line, size_t axis, const struct size_bin *bin)

@@ -144,14 +144,15 @@ struct result_speedup_row {
     struct result_group group;
     const char *candidate, *reference;
     double n, mean, sd, geomean, median, wins, clear_wins, clear_losses, mean_of_max;
-    struct result_interval ci95; /* of the mean */
+    double left_out, geomean_of_all; /* left_out.h: shapes without a speedup, and the mean with those as 1 */
+    struct result_interval ci95;     /* of the mean */
     enum timing timing;
 };
 
 struct result_rate_row {
     struct result_group group;
     const char *contender;
-    double n, median_tflops, max_tflops, median_percent_of_roofline;
+    double n, left_out, median_tflops, max_tflops, median_percent_of_roofline; /* left_out: cells without a rate */
     enum result_role role;
 };
 

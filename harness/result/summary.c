@@ -1,10 +1,11 @@
 /*
  * summary.c - rows by group of cells: speedups, A/A, rates, convergence, who was left out, what was watched. Relies on
- * aggregate.c. Called by make.c and merge.c.
+ * aggregate.c and left_out.c. Called by make.c and merge.c.
  */
 #include "result/summary.h"
 
 #include "analysis/aggregate.h"
+#include "result/left_out.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -140,6 +141,16 @@ static void speedup_row(const struct bucket *b, void *out)
     };
 }
 
+/* What the means do not count: cells of the group that lack the pair. */
+static void add_left_out(const struct result_cell *cells, size_t n, bool equal_path, struct result_speedup_row *row)
+{
+    const struct left_out_pair pair = {row->candidate, row->reference, row->timing, equal_path};
+    row->left_out = 0;
+    for (size_t i = 0; i < n; i++)
+        row->left_out += result_same_group(&cells[i].group, &row->group) && result_leaves_out(&cells[i], &pair);
+    row->geomean_of_all = round_to(result_mean_of_all(row->geomean, row->n, row->left_out), 1e5);
+}
+
 /* ---- A/A ---- */
 
 static void collect_aa(struct buckets *b, const struct result_cell *cell)
@@ -179,6 +190,18 @@ static void aa_row(const struct bucket *b, void *out)
 }
 
 /* ---- contenders: rates, and who was left out why ---- */
+
+/* Cells of the group in which it was entered and has no rate. */
+static size_t count_without_rate(const struct result_cell *cells, size_t n, const struct result_rate_row *row)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct result_contender *c = result_contender(&cells[i], row->contender);
+        bool rated = c && c->verdict == VERDICT_OK && !isnan(c->tflops);
+        count += result_same_group(&cells[i].group, &row->group) && c && !rated;
+    }
+    return count;
+}
 
 static void collect_rates(struct buckets *b, const struct result_cell *cell)
 {
@@ -358,6 +381,12 @@ bool summary_of(const struct result_cell *cells, size_t n, struct result_summary
     out->rates = rows_of(&rates, cells, n, &out->n_rates);
     out->aa = rows_of(&aa, cells, n, &out->n_aa);
     out->left_out = rows_of(&left_out, cells, n, &out->n_left_out);
+    for (size_t i = 0; i < out->n_speedups; i++)
+        add_left_out(cells, n, false, &out->speedups[i]);
+    for (size_t i = 0; i < out->n_equal_path; i++)
+        add_left_out(cells, n, true, &out->equal_path[i]);
+    for (size_t i = 0; i < out->n_rates; i++)
+        out->rates[i].left_out = (double)count_without_rate(cells, n, &out->rates[i]);
     bool made = converge(cells, n, &out->convergence) && look(cells, n, &out->activity);
     return made && out->speedups && out->equal_path && out->rates && out->aa && out->left_out;
 }

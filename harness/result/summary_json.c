@@ -38,6 +38,10 @@ static cJSON *speedup_row(const void *of)
     tree_put_number(&t, "clear_wins", row->clear_wins);
     tree_put_number(&t, "clear_losses", row->clear_losses);
     tree_put_number(&t, "mean_of_max", row->mean_of_max);
+    if (row->left_out > 0) {
+        tree_put_number(&t, "left_out", row->left_out);
+        tree_put_number(&t, "geomean_of_all", row->geomean_of_all);
+    }
     return tree_finish(&t);
 }
 
@@ -49,6 +53,8 @@ static cJSON *rate_row(const void *of)
     tree_put_text(&t, "contender", row->contender);
     tree_put_text(&t, "role", result_role_name(row->role));
     tree_put_number(&t, "n", row->n);
+    if (row->left_out > 0)
+        tree_put_number(&t, "left_out", row->left_out);
     tree_put_number(&t, "median_tflops", row->median_tflops);
     tree_put_number(&t, "max_tflops", row->max_tflops);
     tree_put_number(&t, "median_percent_of_roofline", row->median_percent_of_roofline);

@@ -70,7 +70,7 @@ function drawOverview() {
     rows.map(({ g, candidate, baseline, row }) => {
       const { measured, converged } = outcomeOf(g), group = D.groups[g], selected = g === state.group && candidate === state.candidate;
       return `<tr data-group="${g}" data-candidate="${candidate}"${selected ? ' class="selected"' : ""}><td>${esc(groupName(g))}</td><td>${esc(name(candidate))}</td><td>${esc(name(baseline))}</td><td>${timeName(group.headline, group)}</td>` +
-        `<td>${signed(row?.geomean)}</td><td>${signed(row?.median)}</td><td>${row ? `${row.wins}/${row.n}` : "\u2013"}</td><td>${noiseOf(g) ? "\u2013" : signed(row?.mean)}</td><td>${converged}/${measured}</td></tr>`;
+        `<td>${signed(row?.geomean)}</td><td>${signed(row?.median)}</td><td>${row ? `${row.wins}/${row.n}${leftOut(row)}` : "\u2013"}</td><td>${noiseOf(g) ? "\u2013" : signed(row?.mean)}</td><td>${converged}/${measured}</td></tr>`;
     }).join("") + "</tbody>";
 }
 

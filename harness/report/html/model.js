@@ -20,6 +20,8 @@ function percent(x, digits = 1) {
 }
 const signed = (x, text = percent(x), open = false) => open ? `<span class="open" title="the interval spans 0">${text}</span>` : !known(x) ? '<span class="soft">\u2013</span>' : `<span class="${x < 0 ? "loss" : "gain"}">${text}</span>`;
 const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
+/* Shapes that a row's means do not count: the candidate has no result there. */
+const leftOut = (row) => row.left_out > 0 ? `<small>${plural(row.left_out, "shape")} left out; with those as 1x ${percent(row.geomean_of_all)}</small>` : "";
 
 function duration(ns) {
   if (!known(ns)) return "\u2013";

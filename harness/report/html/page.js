@@ -48,7 +48,7 @@ function drawTiles() {
   const cells = cellsOf(state.group).filter((cell) => known(cell.ws));
   const { headline } = D.groups[state.group];
   byId("tiles").innerHTML = (row ? speedupTile(row) +
-    tile(figure(`${row.wins}/${row.n}`), `shapes won; ${row.clear_wins ?? "?"} clearly, ${row.clear_losses ?? "?"} clearly lost`) : "") +
+    tile(figure(`${row.wins}/${row.n}`), `shapes won; ${row.clear_wins ?? "?"} clearly, ${row.clear_losses ?? "?"} clearly lost${leftOut(row)}`) : "") +
     tile(figure(`${converged}/${measured}`), `shapes reached the ${wantedOf(state.group)} asked for${state.timing === headline ? "" : `, in ${timeName(headline)} time`}`) +
     (cells.length ? timeTile(cells) : "");
 }

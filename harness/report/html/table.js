@@ -9,7 +9,7 @@ function headlineCells(row, noise) {
   if (!row) return '<td class="first soft">\u2013</td>' + '<td class="soft">\u2013</td>'.repeat(3);
   const interval = row.ci95 ? `<small>\u00b1${(50 * (row.ci95[1] - row.ci95[0])).toFixed(1)}%</small>` : "";
   const mean = noise ? '<span class="soft">\u2013</span>' : signed(row.mean) + interval;
-  return `<td class="first">${signed(row.geomean)}</td><td>${signed(row.median)}</td><td>${row.wins}/${row.n}</td><td>${mean}</td>`;
+  return `<td class="first">${signed(row.geomean)}</td><td>${signed(row.median)}</td><td>${row.wins}/${row.n}${leftOut(row)}</td><td>${mean}</td>`;
 }
 
 /* A result has the other timings in its summary alone, a journal by shape too. */

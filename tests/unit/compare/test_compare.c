@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "compare/forms.h"
 #include "base/file.h"
 #include "compare/compare.h"
 #include "compare_pair_fixture.h"
@@ -116,6 +117,24 @@ static void missing_and_invalid(void **state)
     assert_int_equal(c.n_rows, 2);
     assert_int_equal(c.without_base, 2);
     outcome_is(&c, EXIT_CODE_OK, "");
+    compare_free(&c);
+}
+
+/* Who declines in both runs has no row, and is counted. */
+static void missing_in_both_is_counted(void **state)
+{
+    struct compare_runs c;
+    struct script base = plain, fresh = other;
+    struct text notes = {0};
+    (void)state;
+    base.status[1] = fresh.status[1] = "unsupported";
+    open_pair(&base, &fresh, &c);
+    for (size_t i = 0; i < c.n_rows; i++)
+        assert_string_not_equal(c.rows[i].key, SECOND);
+    assert_int_equal(c.without_result_in_both, 1);
+    compare_describe_notes(&notes, &c, "note: ");
+    assert_non_null(strstr(notes.bytes, "1 result is missing in both runs, declined or failed, and not compared\n"));
+    text_free(&notes);
     compare_free(&c);
 }
 
@@ -454,6 +473,7 @@ int main(void)
         cmocka_unit_test(delta_by_hand),
         cmocka_unit_test(aa_history_widens_delta),
         cmocka_unit_test(missing_and_invalid),
+        cmocka_unit_test(missing_in_both_is_counted),
         cmocka_unit_test(wrong_result_comes_first),
         cmocka_unit_test(verdict_needs_comparable_times),
         cmocka_unit_test(rotated_otherwise_is_another_cache_state),

@@ -49,6 +49,24 @@ static void must_print(enum report_format format, int table, const char *wanted)
     free(text);
 }
 
+/* Every table of means says what they leave out. */
+static void tables_say_what_is_left_out(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    put_cell(j, simple_cell(64));
+    put_cell(j, declined_cell(128));
+    put_cell(j, declined_cell(256));
+    journal_close(j);
+    must_print(REPORT_JSON, 1, "\"offline_left_out\": 2");
+    must_print(REPORT_JSON, 1, "\"offline_geomean_of_all\": 0.047");
+    must_print(REPORT_MARKDOWN, 1, "| offline left out | offline of all |");
+    for (int table = 1; table <= 3; table++)
+        must_print(REPORT_MARKDOWN, table,
+                   "offline: 2 of 3 shapes left out, without a result; with those as 1x over "
+                   "torch.matmul +4.7");
+}
+
 /* ---- the rule ---- */
 
 static void half_of_the_shapes_are_enough(void **state)
@@ -96,8 +114,8 @@ static void machines_get_nothing_and_the_counts(void **state)
     (void)state;
     write_cells(1, 3, MODE_SERVER);
     must_print(REPORT_CSV, 1, ",offline_converged,offline_measured,server_converged,server_measured,");
-    must_print(REPORT_CSV, 1, ",torch.matmul,,,,,,,,,,0.14891");
-    must_print(REPORT_CSV, 1, ",0,,,1,3,cudal2-max,");
+    must_print(REPORT_CSV, 1, ",torch.matmul,,,,,,,,,,,,0.14891");
+    must_print(REPORT_CSV, 1, ",0,0,0.14891,,,1,3,cudal2-max,");
     must_print(REPORT_CSV, 2, ",torch.matmul,,,,,1,3,");
     must_print(REPORT_JSON, 1, "\"server_mean\": null");
     must_print(REPORT_JSON, 1, "\"server_converged\": 1");
@@ -124,7 +142,7 @@ static void precise_shapes_have_a_mean_and_no_note(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(half_of_the_shapes_are_enough), TEST(no_format_has_a_mean_of_noise),
-                                       TEST(machines_get_nothing_and_the_counts),
+                                       TEST(machines_get_nothing_and_the_counts), TEST(tables_say_what_is_left_out),
                                        TEST(precise_shapes_have_a_mean_and_no_note)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

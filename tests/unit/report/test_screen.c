@@ -68,6 +68,26 @@ static void all_converged_has_a_mean(void **state)
     free(text);
 }
 
+/* A mean over the shapes that a candidate took says how many it did not, and what it is with those. */
+static void shapes_left_out_are_told_beside_the_mean(void **state)
+{
+    (void)state;
+    char *text = screen_of(2, 2);
+    assert_null(strstr(text, "left out"));
+    free(text);
+    remove(journal_path);
+    struct journal *j = begin();
+    put_cell(j, simple_cell(64));
+    put_cell(j, declined_cell(128));
+    put_cell(j, declined_cell(256));
+    text = screen_of_run(j);
+    line_of(text, "left out: shapes");
+    const char *row = line_of(text, "\ndevice") + 1;
+    assert_true(line_has(row, "+14.9%") && line_has(row, "1/1") && line_has(row, " 2   +4.7%"));
+    assert_true(line_has(line_of(text, "\ncudal2-nn") + 1, "1/3"));
+    free(text);
+}
+
 /* Three cells of a run whose line goes on so, two of them converged. */
 static char *screen_of_widths(const char *config)
 {
@@ -402,6 +422,7 @@ int main(void)
                                        TEST(one_device_is_not),
                                        TEST(a_device_that_is_not_there_counts_for_nothing),
                                        TEST(all_converged_has_a_mean),
+                                       TEST(shapes_left_out_are_told_beside_the_mean),
                                        TEST(some_converged_is_said),
                                        TEST(what_converged_to_less_is_counted),
                                        TEST(few_converged_have_no_mean),
