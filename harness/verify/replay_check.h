@@ -14,7 +14,8 @@
  * launched on many times, written anew so that the pause, the caches and the clocks are the same: who is faster on most
  * of those is convicted (implausible_speed). Who is slow on both is slow after a pause, as a pool of threads may be
  * that has fallen asleep; but where the time has no host in it, on the rungs graph and blocked, launches in a row were
- * not whole. The caller brings the group's own inputs back. Errors as device_ops.measure. */
+ * not whole. A stranger's candidate is then compared by pairs (known_note.h). The caller brings the group's own inputs
+ * back. Errors as device_ops.measure. */
 int replay_check(struct timed_check *t, struct error *err);
 
 /* Whether t->alone_ns says the same: that launch was one on new inputs, too. */
