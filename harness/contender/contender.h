@@ -17,6 +17,8 @@ struct contender;
 
 #define CONTENDER_WATCHED 3 /* A, B, C */
 
+struct mapped;
+
 /* Of 0 bytes: none. */
 struct contender_range {
     const void *from;
@@ -42,6 +44,8 @@ struct contender_ops {
     /* While it is awake: until it is asked for anything it keeps this memory in its processor's caches. NULL as the
      * two. */
     void (*watch)(const struct contender *c, const struct contender_range ranges[CONTENDER_WATCHED]);
+    /* What its process has mapped (mapped.h). NULL: it has none of its own, and what is mapped may be anybody's. */
+    void (*mapped)(const struct contender *c, struct mapped *out);
     bool device_only; /* nothing of its author's runs on the host: kernels that the harness launches */
 };
 

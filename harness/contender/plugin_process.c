@@ -162,6 +162,11 @@ struct plugin_mailbox *plugin_process_mailbox(const struct plugin_process *p)
     return p->mailbox;
 }
 
+void plugin_process_mapped(const struct plugin_process *p, struct mapped *out)
+{
+    mapped_look(p->pid, out);
+}
+
 /* ---- their beginning ---- */
 
 static void close_file(struct plugin_process *p)

@@ -10,6 +10,7 @@
 #ifndef CUDAL2_CONTENDER_PLUGIN_PROCESS_H
 #define CUDAL2_CONTENDER_PLUGIN_PROCESS_H
 
+#include "contender/mapped.h"
 #include "contender/plugin_mailbox.h"
 #include "device/host_apart.h"
 
@@ -50,6 +51,9 @@ struct plugin_process *plugin_processes_begin(struct plugin_processes *all, cons
 bool plugin_process_lend(struct plugin_process *p, const void *from, const void *to, bool keep);
 
 struct plugin_mailbox *plugin_process_mailbox(const struct plugin_process *p);
+
+/* mapped.h of it. */
+void plugin_process_mapped(const struct plugin_process *p, struct mapped *out);
 
 /* Has it run, and stops it. Between the two its hooks are asked for without the cost of either. Nested calls count. */
 void plugin_process_wake(struct plugin_process *p);

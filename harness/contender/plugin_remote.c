@@ -123,6 +123,11 @@ static bool lend(const struct contender *c, const void *from, const void *to, bo
     return plugin_process_lend(origin_of(c)->process, from, to, keep);
 }
 
+static void mapped(const struct contender *c, struct mapped *out)
+{
+    plugin_process_mapped(origin_of(c)->process, out);
+}
+
 static const struct contender_ops remote_ops = {
     .list_variants = ask_list_variants,
     .setup = ask_setup,
@@ -133,6 +138,7 @@ static const struct contender_ops remote_ops = {
     .rest = rest,
     .watch = watch,
     .lend = lend,
+    .mapped = mapped,
 };
 
 static const struct contender_ops remote_ops_single = {
@@ -144,6 +150,7 @@ static const struct contender_ops remote_ops_single = {
     .rest = rest,
     .watch = watch,
     .lend = lend,
+    .mapped = mapped,
 };
 
 const struct contender_ops *remote_plugin_ops(const struct remote_plugin *plugin, size_t index)

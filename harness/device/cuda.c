@@ -145,6 +145,7 @@ static const struct device_ops cuda_ops = {
     .held = cuda_segment_held,
     .reorder = cuda_reorder,
     .early = cuda_segment_early,
+    .borrowed = cuda_segment_borrowed,
     .joined = cuda_segment_joined,
     .measure = cuda_measure,
     .release_segment = cuda_release_segment,

@@ -6,10 +6,15 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "model/borrowed.h"
 
 /* What a graph holds. */
 struct census {
-    size_t work; /* kernels, copies, memsets */
+    size_t work;      /* kernels, copies, memsets */
+    const void *last; /* the kernel whose name was asked for last */
+    char *borrowed;   /* of BORROWED_TEXT bytes: the name of one that is a library's */
     char refused[SEGMENT_REASON];
 };
 
@@ -30,6 +35,23 @@ static bool copies_host(const struct driver *cu, cu_node node)
     return copy.from.memory_type == CU_MEMORY_HOST || copy.to.memory_type == CU_MEMORY_HOST;
 }
 
+/* Whose kernel it is: its name says. Most nodes are the same one as that ahead. */
+static void look_at_name(const struct driver *cu, cu_node node, struct census *census)
+{
+    struct cu_kernel_node params = {0};
+    const char *name = NULL, *known;
+    if (!cu->node_kernel || cu->node_kernel(node, &params) != CU_OK)
+        return;
+    const void *kernel = params.function ? (const void *)params.function : params.kernel;
+    if (!kernel || kernel == census->last)
+        return;
+    census->last = kernel;
+    int code = params.function ? cu->function_name(&name, params.function) : cu->kernel_name(&name, params.kernel);
+    known = code == CU_OK && name ? borrowed_kernel(name) : NULL;
+    if (known && (census->borrowed[0] == '\0' || strcmp(known, "CUTLASS") != 0))
+        snprintf(census->borrowed, BORROWED_TEXT, "%.120s", name);
+}
+
 static int look_at(const struct driver *cu, cu_node node, struct census *census, struct error *err)
 {
     int type = -1;
@@ -43,6 +65,9 @@ static int look_at(const struct driver *cu, cu_node node, struct census *census,
         census->work++;
         break;
     case CU_NODE_KERNEL:
+        look_at_name(cu, node, census);
+        census->work++;
+        break;
     case CU_NODE_MEMSET:
         census->work++;
         break;
@@ -58,7 +83,6 @@ static int look_at(const struct driver *cu, cu_node node, struct census *census,
 static int take_census(const struct driver *cu, cu_graph graph, struct census *census, struct error *err)
 {
     size_t count = 0;
-    *census = (struct census){0};
     int rc = driver_check(cu, cu->graph_nodes(graph, NULL, &count), err, "cuGraphGetNodes");
     if (rc != 0)
         return rc;
@@ -190,7 +214,7 @@ static int replay_first(struct cuda_device *c, struct device_segment *s, struct 
 
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err)
 {
-    struct census census;
+    struct census census = {.borrowed = s->borrowed};
     size_t launches = (size_t)device_shape_untimed(&s->shape) + s->shape.launches;
     bool asks = segment_joins(s) || !s->shape.overlap || !s->shape.loaded || ++c->captures % EDGES_EVERY == 0;
     *captured = false;

@@ -4,6 +4,7 @@
 #ifndef CUDAL2_DEVICE_CUDA_DEVICE_H
 #define CUDAL2_DEVICE_CUDA_DEVICE_H
 
+#include "model/borrowed.h"
 #include "device/cuda.h"
 #include "device/driver.h"
 #include "device/nvml.h"
@@ -188,10 +189,11 @@ struct device_segment {
     cu_event start[DEVICE_MAX_VISITS], stop[DEVICE_MAX_VISITS]; /* one pair a visit */
     cu_graph graph;
     cu_graph_exec exec;
-    bool held;                  /* on the rung graph: as device_ops.held */
-    bool early, joined;         /* as device_ops.early and joined */
-    size_t lost;                /* of its graph: work that nothing waits for */
-    struct launch_marks *marks; /* NULL, or what notes where each launch ends under capture */
+    bool held;                    /* on the rung graph: as device_ops.held */
+    bool early, joined;           /* as device_ops.early and joined */
+    size_t lost;                  /* of its graph: work that nothing waits for */
+    char borrowed[BORROWED_TEXT]; /* as device_ops.borrowed */
+    struct launch_marks *marks;   /* NULL, or what notes where each launch ends under capture */
 };
 
 /* Whether its dependencies may become programmatic. */
@@ -217,6 +219,7 @@ void cuda_reorder(struct device_segment *segment, uint64_t order);
 bool cuda_segment_held(const struct device_segment *segment);
 bool cuda_segment_early(const struct device_segment *segment);
 bool cuda_segment_joined(const struct device_segment *segment);
+const char *cuda_segment_borrowed(const struct device_segment *segment);
 /* One launch of its work, with a mark behind it where marks are kept. */
 int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, size_t set, struct error *err);
 /* Enqueues primers, start event, launches, stop event of each visit; the flags say whether the events become nodes of a

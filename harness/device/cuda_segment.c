@@ -171,6 +171,11 @@ bool cuda_segment_early(const struct device_segment *segment)
     return segment->early;
 }
 
+const char *cuda_segment_borrowed(const struct device_segment *segment)
+{
+    return segment->borrowed;
+}
+
 bool cuda_segment_joined(const struct device_segment *segment)
 {
     return segment->rung == RUNG_GRAPH && segment->joined;

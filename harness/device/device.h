@@ -247,6 +247,9 @@ struct device_ops {
     bool (*early)(const struct device_segment *segment);
     /* Whether some dependency became programmatic by device_shape.join. NULL: never. */
     bool (*joined)(const struct device_segment *segment);
+    /* The name of a kernel in it that is a library's (model/borrowed.h), which lives as long as the segment; "": none
+     * is known. Of the rung graph alone. NULL: there are no kernels. */
+    const char *(*borrowed)(const struct device_segment *segment);
     /* From now on launches use their sets in this order (device_shape.order). On the rung graph they stay as they were
      * captured. */
     void (*reorder)(struct device_segment *segment, uint64_t order);

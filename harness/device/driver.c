@@ -65,10 +65,12 @@ static void bind_optional(struct driver *d, driver_resolver resolve)
 {
 #define OPTIONAL_CALL(member, symbol, parameters) {symbol, (void *)&d->member},
     const struct optional_call edges[] = {DRIVER_EDGE_CALLS(OPTIONAL_CALL)};
+    const struct optional_call names[] = {DRIVER_NAME_CALLS(OPTIONAL_CALL)};
     const struct optional_call profiler[] = {DRIVER_PROFILER_CALLS(OPTIONAL_CALL)};
 #undef OPTIONAL_CALL
     _Static_assert(sizeof edges / sizeof *edges <= OPTIONAL_MOST, "room for the calls of edges");
     bind_together(edges, sizeof edges / sizeof *edges, DRIVER_EDGES_VERSION, resolve);
+    bind_together(names, sizeof names / sizeof *names, DRIVER_EDGES_VERSION, resolve);
     bind_together(profiler, sizeof profiler / sizeof *profiler, DRIVER_VERSION, resolve);
 }
 

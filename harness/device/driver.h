@@ -138,6 +138,14 @@ struct cu_copy {
     size_t width_bytes, height, depth;
 };
 
+/* CUDA_KERNEL_NODE_PARAMS_v2: one of function and kernel is there. */
+struct cu_kernel_node {
+    cu_function function;
+    unsigned grid[3], block[3], shared_bytes;
+    void **arguments, **extra;
+    void *kernel, *context, *reserved[16];
+};
+
 /* CUmemAllocationProp, and CUmemAccessDesc: memory of one device, pinned as all device memory is. */
 enum cu_virtual { CU_MEMORY_PINNED = 1, CU_LOCATION_DEVICE = 1, CU_ACCESS_READ_WRITE = 3 };
 
@@ -257,6 +265,12 @@ struct cu_edge {
     X(node_attribute_get, "cuGraphKernelNodeGetAttribute", (cu_node node, int id, union cu_launch_value *value))       \
     X(node_attribute_set, "cuGraphKernelNodeSetAttribute", (cu_node node, int id, const union cu_launch_value *value))
 
+/* Names of what a graph holds, as of CUDA 12.3. */
+#define DRIVER_NAME_CALLS(X)                                                                                           \
+    X(node_kernel, "cuGraphKernelNodeGetParams", (cu_node node, struct cu_kernel_node * kernel))                       \
+    X(function_name, "cuFuncGetName", (const char **name, cu_function function))                                       \
+    X(kernel_name, "cuKernelGetName", (const char **name, void *kernel))
+
 /* Tell a profiler that waits for it (ncu --profile-from-start off) what to profile; without one they do nothing. */
 #define DRIVER_PROFILER_CALLS(X)                                                                                       \
     X(profiler_start, "cuProfilerStart", (void))                                                                       \
@@ -266,6 +280,7 @@ struct cu_edge {
 struct driver {
     DRIVER_CALLS(DRIVER_MEMBER)
     DRIVER_EDGE_CALLS(DRIVER_MEMBER)     /* NULL, all of them, where the driver lacks one */
+    DRIVER_NAME_CALLS(DRIVER_MEMBER)     /* likewise */
     DRIVER_PROFILER_CALLS(DRIVER_MEMBER) /* likewise */
 };
 #undef DRIVER_MEMBER

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "config/config.h"
+#include "model/borrowed.h"
 #include "contender/contender.h"
 #include "contender/tuned.h"
 #include "device/host_threads.h"
@@ -81,6 +82,7 @@ struct entrant {
     double error_shown, error_shown_of; /* that RMS error in verification, 0: not known, and of how many elements */
     struct timed_counts timed;
     struct ahead_counts ahead;
+    char borrowed[BORROWED_TEXT]; /* "cuBLAS: nvjet_...": a kernel of its segments, by its name; "": none is known */
 };
 
 struct bench {

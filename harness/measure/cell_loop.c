@@ -42,6 +42,16 @@ static double fastest_estimate(const struct bench *bench)
     return fastest;
 }
 
+/* A kernel that is a library's by its name; of CUTLASS, which anybody may build, only where there is no other. */
+static void keep_borrowed(const struct bench *bench, struct entrant *e)
+{
+    const char *kernel = bench->device->ops->borrowed ? bench->device->ops->borrowed(e->row.segment) : "";
+    const char *library = borrowed_kernel(kernel);
+    bool better = e->borrowed[0] == '\0' || strncmp(e->borrowed, "CUTLASS", 7) == 0;
+    if (library && better)
+        snprintf(e->borrowed, sizeof e->borrowed, "%s: %.100s", library, kernel);
+}
+
 static void keep_segment(const struct bench *bench, struct entrant *e)
 {
     if (e->row.segment == NULL)
@@ -57,6 +67,7 @@ static void keep_segment(const struct bench *bench, struct entrant *e)
         snprintf(e->record->rung_reason, sizeof e->record->rung_reason, "%s", reason);
     e->record->host_sync = rung == RUNG_EVENTS;
     e->record->early |= bench->device->ops->early != NULL && bench->device->ops->early(e->row.segment);
+    keep_borrowed(bench, e);
 }
 
 static bool group_takes_others(const struct bench *bench)

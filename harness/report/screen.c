@@ -12,6 +12,7 @@
 #include "report/dataset.h"
 #include "report/outcome.h"
 #include "report/screen_activity.h"
+#include "report/screen_borrowed.h"
 #include "report/screen_counts.h"
 #include "report/screen_device.h"
 #include "report/screen_estimates.h"
@@ -493,6 +494,7 @@ static void print_all(struct screen *screen)
     print_early(screen);
     screen_errors(screen);
     screen_known(screen);
+    screen_borrowed(screen);
     screen_races(screen);
     print_coarse(screen);
     screen_rotation(screen);

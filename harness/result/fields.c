@@ -246,6 +246,11 @@ static const struct field left_out[] = {FIELD(IS_TEXT, result_left_out, contende
                                         FIELD(IS_COUNT, result_left_out, cells),
                                         END};
 
+static const struct field borrowed[] = {
+    FIELD(IS_TEXT, result_borrowed, contender), FIELD(IS_TEXT, result_borrowed, library),
+    FIELD(IS_TEXT, result_borrowed, seen),      FIELD(IS_COUNT, result_borrowed, cells),
+    FIELD(IS_FLAG, result_borrowed, declared),  END};
+
 static const struct field counts[] = {
     FIELD(IS_COUNT, result_counts, cells),          FIELD(IS_COUNT, result_counts, ok),
     FIELD(IS_COUNT, result_counts, partial),        FIELD(IS_COUNT, result_counts, skipped),
@@ -286,6 +291,7 @@ const struct field result_summary_fields[] = {SELF(result_summary),
                                               LIST(IS_LIST, result_summary, rates, rate_row),
                                               LIST(IS_LIST, result_summary, aa, aa_row),
                                               LIST(IS_LIST, result_summary, left_out, left_out),
+                                              LIST(IS_LIST, result_summary, borrowed, borrowed),
                                               OBJECT(result_summary, activity, looks),
                                               END};
 

@@ -168,6 +168,13 @@ struct result_left_out {
     double cells;
 };
 
+/* Whose product it was by what was seen of a candidate (model/borrowed.h). */
+struct result_borrowed {
+    const char *contender, *library, *seen; /* seen: a file or a kernel, in the first of the cells */
+    double cells;
+    bool declared; /* its name or what it describes says the library's */
+};
+
 struct result_unconverged {
     const char *cell, *pair;
     double half_width;
@@ -203,7 +210,8 @@ struct result_summary {
     struct result_rate_row *rates;
     struct result_aa_row *aa;
     struct result_left_out *left_out;
-    size_t n_speedups, n_equal_path, n_rates, n_aa, n_left_out;
+    struct result_borrowed *borrowed;
+    size_t n_speedups, n_equal_path, n_rates, n_aa, n_left_out, n_borrowed;
 };
 
 /* ---- the run ---- */

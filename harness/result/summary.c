@@ -1,10 +1,11 @@
 /*
  * summary.c - rows by group of cells: speedups, A/A, rates, convergence, who was left out, what was watched. Relies on
- * aggregate.c and left_out.c. Called by make.c and merge.c.
+ * aggregate.c and left_out.c and borrowed_rows.c. Called by make.c and merge.c.
  */
 #include "result/summary.h"
 
 #include "analysis/aggregate.h"
+#include "result/borrowed_rows.h"
 #include "result/left_out.h"
 
 #include <math.h>
@@ -388,5 +389,6 @@ bool summary_of(const struct result_cell *cells, size_t n, struct result_summary
     for (size_t i = 0; i < out->n_rates; i++)
         out->rates[i].left_out = (double)count_without_rate(cells, n, &out->rates[i]);
     bool made = converge(cells, n, &out->convergence) && look(cells, n, &out->activity);
+    made = made && borrowed_rows(cells, n, &out->borrowed, &out->n_borrowed);
     return made && out->speedups && out->equal_path && out->rates && out->aa && out->left_out;
 }

@@ -90,6 +90,18 @@ static cJSON *left_out_row(const void *of)
     return tree_finish(&t);
 }
 
+static cJSON *borrowed_row(const void *of)
+{
+    const struct result_borrowed *row = of;
+    struct tree t = tree_begin();
+    tree_put_text(&t, "contender", row->contender);
+    tree_put_text(&t, "library", row->library);
+    tree_put_text(&t, "seen", row->seen);
+    tree_put_number(&t, "cells", row->cells);
+    tree_put(&t, "declared", cJSON_CreateBool(row->declared));
+    return tree_finish(&t);
+}
+
 static cJSON *unconverged_row(const void *of)
 {
     const struct result_unconverged *row = of;
@@ -164,6 +176,8 @@ cJSON *summary_to_json(const struct result_summary *s)
     tree_put(&t, "rates", list(s->rates, s->n_rates, sizeof *s->rates, rate_row));
     tree_put(&t, "aa", list(s->aa, s->n_aa, sizeof *s->aa, aa_row));
     tree_put(&t, "left_out", list(s->left_out, s->n_left_out, sizeof *s->left_out, left_out_row));
+    if (s->n_borrowed > 0)
+        tree_put(&t, "borrowed", list(s->borrowed, s->n_borrowed, sizeof *s->borrowed, borrowed_row));
     if (s->activity.launches + s->activity.unavailable > 0)
         tree_put(&t, "activity", looks(&s->activity));
     return tree_finish(&t);

@@ -19,6 +19,7 @@
 #include "measure/room.h"
 #include "measure/rotation.h"
 #include "measure/timed.h"
+#include "verify/borrowed_note.h"
 #include "verify/fence.h"
 #include "verify/honesty.h"
 #include "verify/invariance.h"
@@ -247,6 +248,7 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
     if (code == 0 && !bench->config->verify_only)
         code = honesty_finish(bench, err);
     timed_note(bench);
+    borrowed_note(bench);
     end_phase(bench, PHASE_MEASURE, &mark);
     if (code == 0)
         code = measure_energy(bench, &mark, err);

@@ -126,6 +126,9 @@ function warningsOfAll() {
   add(`The run is not complete: ${plural(missing.length, "cell")} not measured yet`, missing);
   const unverified = D.runs.filter((run) => run.config?.verify?.enabled === false).length;
   if (unverified) list.push({ text: `Results of the contenders were not verified (--no-verify)${inRuns(unverified)}`, items: [] });
+  const borrowed = D.summary.borrowed ?? [];
+  add(`Libraries seen in ${plural(new Set(borrowed.map((row) => row.contender)).size, "candidate")}: such times are the library's, unless it is CUTLASS, which is built into kernels of one's own`,
+    borrowed.map((row) => `${row.contender}: ${row.library} (${row.seen}), in ${plural(row.cells, "cell")}; ${row.declared ? "it says so" : "it does not say so"}`));
   const dirty = D.runs.filter((run) => /-dirty$/.test(run.build?.commit ?? ""));
   add(`The program was built from a tree with uncommitted changes${inRuns(dirty.length)}`, dirty.map((run) => run.build.commit));
   const devices = new Set(D.env.map((env) => `${env.device?.name}, driver ${env.device?.driver}`));

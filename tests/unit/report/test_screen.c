@@ -68,6 +68,25 @@ static void all_converged_has_a_mean(void **state)
     free(text);
 }
 
+/* Whose product it was, and whether the candidate says so; of CUTLASS, which anybody may build, the name. */
+static void a_library_in_a_candidate_is_told(void **state)
+{
+    static const char *const seen[] = {"{\"borrowed\":[\"OpenBLAS: x.so (deleted)\"]}", NULL,
+                                       "{\"borrowed\":[\"OpenBLAS: x.so\"]}"};
+    (void)state;
+    remove(journal_path);
+    struct journal *j = begin();
+    for (unsigned i = 0; i < 3; i++) {
+        struct cell_record *r = simple_cell(64 << i);
+        r->contenders[1].verification = seen[i] ? cJSON_Parse(seen[i]) : NULL;
+        put_cell(j, r);
+    }
+    char *text = screen_of_run(j);
+    line_of(text, "\nLibraries seen in candidates: such times are the library's, unless it is CUTLASS");
+    line_of(text, "\n  cudal2-nn: OpenBLAS (x.so (deleted)), in 2 cells; it does not say so\n");
+    free(text);
+}
+
 /* A mean over the shapes that a candidate took says how many it did not, and what it is with those. */
 static void shapes_left_out_are_told_beside_the_mean(void **state)
 {
@@ -423,6 +442,7 @@ int main(void)
                                        TEST(a_device_that_is_not_there_counts_for_nothing),
                                        TEST(all_converged_has_a_mean),
                                        TEST(shapes_left_out_are_told_beside_the_mean),
+                                       TEST(a_library_in_a_candidate_is_told),
                                        TEST(some_converged_is_said),
                                        TEST(what_converged_to_less_is_counted),
                                        TEST(few_converged_have_no_mean),

@@ -110,6 +110,50 @@ static void a_cell_without_its_reference_is_not_left_out(void **state)
     cJSON_Delete(tree);
 }
 
+static struct cell_record *borrowing_cell(int64_t m, const char *verification)
+{
+    struct cell_record *r = simple_cell(m);
+    r->contenders[1].verification = cJSON_Parse(verification);
+    return r;
+}
+
+#define KERNEL(name) "{\"kernel\":\"" name "\",\"grid\":[1,1,1],\"block\":[1,1,1],\"stream\":1,\"n\":1,\"ns\":1}"
+
+/* By the record or, where that lists none, by the kernels that were watched; each library once. */
+static void whose_product_it_was_is_told(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    put_cell(j, borrowing_cell(64, "{\"borrowed\":[\"OpenBLAS: a.so\",\"OpenBLAS: b.so\",\"mine: c\",7]}"));
+    put_cell(j, borrowing_cell(128, "{\"borrowed\":[\"OpenBLAS: b.so\"]}"));
+    put_cell(j, simple_cell(256));
+    put_text(
+        j, "activity",
+        "{\"cell\":\"offline/f16-f32-256x64x64\",\"contenders\":[{\"name\":\"torch.matmul\",\"launch\":[" KERNEL(
+            "nvjet_b") "],\"busy_ns\":1},{\"name\":\"cudal2-nn\",\"launch\":[" KERNEL("mine") "," KERNEL("_ZN7cutlass1"
+                                                                                                         "x") "," KERNEL("nvjet_a") "],\"busy_ns\":1}],\"seconds\":1}");
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *rows = tree_member(tree_member(tree, "summary"), "borrowed");
+    assert_int_equal(cJSON_GetArraySize(rows), 2);
+    const cJSON *first = rows->child, *second = first->next;
+    assert_string_equal(tree_text(first, "library"), "OpenBLAS");
+    assert_string_equal(tree_text(first, "seen"), "a.so");
+    assert_true(tree_number(first, "cells") == 2 && !tree_true(first, "declared"));
+    assert_string_equal(tree_text(second, "contender"), "cudal2-nn");
+    assert_string_equal(tree_text(second, "library"), "cuBLAS");
+    assert_string_equal(tree_text(second, "seen"), "nvjet_a");
+    cJSON_Delete(tree);
+}
+
+static void nobody_borrows_for_nothing(void **state)
+{
+    (void)state;
+    cJSON *tree = result_of(simple_cell(64));
+    assert_null(tree_member(tree_member(tree, "summary"), "borrowed"));
+    cJSON_Delete(tree);
+}
+
 /* How a headline value came about: through the journal into the result, and not a word where it was one of each. */
 static void visits_and_passes_are_told(void **state)
 {
@@ -504,6 +548,8 @@ int main(void)
         TEST(rungs_are_not_mixed),
         TEST(slowdowns_are_left_out_and_shown),
         TEST(what_a_mean_leaves_out_is_counted),
+        TEST(whose_product_it_was_is_told),
+        TEST(nobody_borrows_for_nothing),
         TEST(a_cell_without_its_reference_is_not_left_out),
         TEST(copies_go_to_aa),
         TEST(cells_come_in_plan_order),

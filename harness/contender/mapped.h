@@ -1,0 +1,23 @@
+/*
+ * mapped.h - the libraries of matrix products that are mapped in a process, by what the process's memory says of
+ * itself: whose names are exported there, whatever the file is called and whether it is still there. Code that was
+ * linked statically or copied elsewhere exports nothing and is not seen.
+ */
+#ifndef CUDAL2_CONTENDER_MAPPED_H
+#define CUDAL2_CONTENDER_MAPPED_H
+
+#include "model/borrowed.h"
+
+#include <sys/types.h>
+
+#define MAPPED_MOST 8
+
+struct mapped {
+    char list[MAPPED_MOST][BORROWED_TEXT]; /* "OpenBLAS: libopenblas.so.0" */
+    size_t n;
+};
+
+/* Adds what is not in *out yet, each once. Of a process of another user's, or one that has ended, nothing. */
+void mapped_look(pid_t pid, struct mapped *out);
+
+#endif

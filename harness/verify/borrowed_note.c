@@ -1,0 +1,51 @@
+/*
+ * borrowed_note.c - collects what a candidate's process has mapped, and the kernels that its graphs were made of.
+ * Relies on contender/mapped.h. Called by worker/cell.c.
+ */
+#include "verify/borrowed_note.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "contender/mapped.h"
+
+#define MEMBER "borrowed"
+
+void borrowed_add(struct contender_record *record, const char *text)
+{
+    const cJSON *one;
+    cJSON **v = &record->verification;
+    *v = *v ? *v : cJSON_CreateObject();
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(*v, MEMBER);
+    cJSON_ArrayForEach(one, list) if (cJSON_IsString(one) && strcmp(one->valuestring, text) == 0) return;
+    cJSON_AddItemToArray(list ? list : cJSON_AddArrayToObject(*v, MEMBER), cJSON_CreateString(text));
+}
+
+static bool is_strangers(const struct entrant *e)
+{
+    const char *asked = e->contender->asked;
+    return e->record->candidate && asked && text_is_contender_file(asked) && !e->contender->ops->device_only;
+}
+
+static void note_mapped(struct entrant *e)
+{
+    struct mapped found = {.n = 0};
+    if (e->contender->ops->mapped == NULL)
+        return;
+    e->contender->ops->mapped(e->contender, &found);
+    for (size_t i = 0; i < found.n; i++)
+        borrowed_add(e->record, found.list[i]);
+}
+
+void borrowed_note(struct bench *bench)
+{
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        struct entrant *e = &bench->entrants[i];
+        if (!is_strangers(e))
+            continue;
+        note_mapped(e);
+        if (e->borrowed[0] != '\0')
+            borrowed_add(e->record, e->borrowed);
+    }
+}

@@ -1,0 +1,102 @@
+/* contender/mapped: a library that another process has opened is found under any file name, and nothing else is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "contender/mapped.h"
+
+/* A process that opens the file, deletes it if it is to, and stops. */
+static pid_t open_apart(const char *path, bool gone)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool opened = path == NULL || dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL;
+        if (gone)
+            unlink(path);
+        if (opened)
+            raise(SIGSTOP);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(status));
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void find_lends(char path[1024])
+{
+    char here[512];
+    struct error err;
+    assert_int_equal(file_executable_directory(here, sizeof here, &err), 0);
+    snprintf(path, 1024, "%s/plugins/lends.so", here);
+}
+
+static void a_library_is_found(void **state)
+{
+    char path[1024];
+    struct mapped found = {.n = 0};
+    (void)state;
+    find_lends(path);
+    pid_t pid = open_apart(path, false);
+    mapped_look(pid, &found);
+    mapped_look(pid, &found); /* each once */
+    end(pid);
+    assert_int_equal(found.n, 1);
+    assert_string_equal(found.list[0], "OpenBLAS: lends.so");
+}
+
+static void another_name_does_not_hide_it(void **state)
+{
+    char path[1024], command[2200], copy[] = "/tmp/cudal2-mapped-XXXXXX";
+    struct mapped found = {.n = 0};
+    (void)state;
+    find_lends(path);
+    int fd = mkstemp(copy);
+    assert_true(fd >= 0);
+    close(fd);
+    snprintf(command, sizeof command, "cp '%s' %s", path, copy);
+    assert_int_equal(system(command), 0);
+    pid_t pid = open_apart(copy, true);
+    mapped_look(pid, &found);
+    end(pid);
+    assert_int_equal(found.n, 1);
+    assert_non_null(strstr(found.list[0], "OpenBLAS: cudal2-mapped-"));
+}
+
+static void a_process_without_one_has_none(void **state)
+{
+    struct mapped found = {.n = 0};
+    (void)state;
+    pid_t pid = open_apart(NULL, false);
+    mapped_look(pid, &found);
+    end(pid);
+    assert_int_equal(found.n, 0);
+    mapped_look(pid, &found); /* it has ended */
+    assert_int_equal(found.n, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_library_is_found),
+        cmocka_unit_test(another_name_does_not_hide_it),
+        cmocka_unit_test(a_process_without_one_has_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
