@@ -77,8 +77,8 @@ void left_out_note_of(struct table *s, const struct line *line)
     if (!line || line->left_out == 0)
         return;
     line_aggregate(line, &a);
-    table_note(s, "%s: %zu of %zu shapes left out, without a result; with those as 1x over %s %+.2f%%", line->mode,
-               line->left_out, line->left_out + line->n, line->reference,
+    table_note(s, "%s: " LEFT_OUT_WORDS "; with those as 1x over %s %+.2f%%", line->mode, line->left_out,
+               line->left_out + line->n, line->reference,
                100 * result_mean_of_all(a.geomean, (double)line->n, (double)line->left_out));
 }
 

@@ -19,6 +19,8 @@ void add_count(struct table *s, size_t count, bool known);
 /* A column of one mode: group "offline", key "offline_KEY". */
 void mode_column(struct table *s, const char *mode, const char *what, const char *key, enum table_pair pair);
 
+#define LEFT_OUT_WORDS "%zu of %zu shapes left out, without a result"
+
 /* How many shapes the line's means leave out, and its geometric mean with those in it, as 1; "-" where none is. */
 void left_out_columns(struct table *s, const char *mode);
 void left_out_cells(struct table *s, const struct line *line, double geomean);

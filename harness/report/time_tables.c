@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "report/overlap.h"
 #include "report/table_parts.h"
+#include "result/left_out.h"
 
 #define NAMES_MAX 64
 
@@ -259,6 +260,26 @@ static void note_missing_p99(struct table *s, const struct versus *v)
     table_note(s, "p99 is in the journal alone: give that to `report`");
 }
 
+/* Of the baselines the one that has most shapes which the rows do not count. */
+static void note_left_out(struct table *s, const struct versus *v, const char *const *references, size_t n)
+{
+    size_t most = 0, taken = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct left_out_pair pair = {v->candidate, references[i], v->like->headline, false};
+        size_t left_out = 0, pairs = 0;
+        for (size_t k = 0; k < v->result->n_cells; k++) {
+            const struct result_cell *cell = &v->result->cells[k];
+            bool same = result_same_group(&cell->group, &v->like->group);
+            left_out += same && result_leaves_out(cell, &pair);
+            pairs += same && result_speedup(cell, cell->headline, v->candidate, references[i]);
+        }
+        taken = left_out > most ? pairs : taken;
+        most = left_out > most ? left_out : most;
+    }
+    if (most > 0)
+        table_note(s, LEFT_OUT_WORDS, most, most + taken);
+}
+
 static int table_of(struct versus *v, int number, table_sink sink, void *context)
 {
     const char *references[NAMES_MAX];
@@ -274,6 +295,7 @@ static int table_of(struct versus *v, int number, table_sink sink, void *context
     }
     if (number == 6)
         note_missing_p99(&s, v);
+    note_left_out(&s, v, references, n);
     int code = table_rows(&s) > 0 || s.failed ? sink(context, number, &s) : 0;
     table_free(&s);
     return code;
@@ -311,6 +333,7 @@ void time_table_launches(const struct result *result, const struct result_cell *
         add_versus(out, &v, 6);
     }
     note_missing_p99(out, &v);
+    note_left_out(out, &v, references, n);
 }
 
 void time_table_hardest(const struct result *result, const struct result_cell *like, struct table *out)
@@ -340,5 +363,6 @@ void time_table_hardest(const struct result *result, const struct result_cell *l
     time_columns(out, &v);
     if (hardest)
         add_time_rows(out, &v, leads, collect_leads(&v, leads));
+    note_left_out(out, &v, &hardest, hardest ? 1 : 0);
     free(leads);
 }

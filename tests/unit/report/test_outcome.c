@@ -61,6 +61,7 @@ static void tables_say_what_is_left_out(void **state)
     must_print(REPORT_JSON, 1, "\"offline_left_out\": 2");
     must_print(REPORT_JSON, 1, "\"offline_geomean_of_all\": 0.047");
     must_print(REPORT_MARKDOWN, 1, "| offline left out | offline of all |");
+    must_print(REPORT_MARKDOWN, 5, "; 2 of 3 shapes left out, without a result");
     for (int table = 1; table <= 3; table++)
         must_print(REPORT_MARKDOWN, table,
                    "offline: 2 of 3 shapes left out, without a result; with those as 1x over "
