@@ -17,12 +17,16 @@
 #define SEGMENTS_MOST 64
 #define DYNAMIC_MOST 256
 #define NAMES_MOST (16u << 20)
+#define CODE_MOST (64u << 20)      /* of a plugin's own file */
+#define PLUGIN "cudal2_plugin_abi" /* what every plugin exports */
 
 /* One file of the process. */
 struct object {
     int memory;    /* of /proc/PID/mem */
     uint64_t base; /* where its first byte lies */
     uint64_t bias; /* what addresses in the file are moved by */
+    ElfW(Phdr) parts[SEGMENTS_MOST];
+    unsigned n_parts;
 };
 
 static bool take(const struct object *o, uint64_t at, void *out, size_t bytes)
@@ -38,18 +42,18 @@ struct dynamic {
 static bool read_header(struct object *o, struct dynamic *out)
 {
     ElfW(Ehdr) head;
-    ElfW(Phdr) parts[SEGMENTS_MOST];
     *out = (struct dynamic){0, 0};
     if (!take(o, o->base, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-        head.e_phentsize != sizeof *parts || head.e_phnum == 0 || head.e_phnum > SEGMENTS_MOST ||
-        !take(o, o->base + head.e_phoff, parts, head.e_phnum * sizeof *parts))
+        head.e_phentsize != sizeof *o->parts || head.e_phnum == 0 || head.e_phnum > SEGMENTS_MOST ||
+        !take(o, o->base + head.e_phoff, o->parts, head.e_phnum * sizeof *o->parts))
         return false;
-    for (unsigned i = head.e_phnum; i > 0; i--)
-        if (parts[i - 1].p_type == PT_LOAD && parts[i - 1].p_offset == 0)
-            o->bias = o->base - parts[i - 1].p_vaddr;
-    for (unsigned i = 0; i < head.e_phnum; i++)
-        if (parts[i].p_type == PT_DYNAMIC)
-            *out = (struct dynamic){o->bias + parts[i].p_vaddr, parts[i].p_memsz};
+    o->n_parts = head.e_phnum;
+    for (unsigned i = o->n_parts; i > 0; i--)
+        if (o->parts[i - 1].p_type == PT_LOAD && o->parts[i - 1].p_offset == 0)
+            o->bias = o->base - o->parts[i - 1].p_vaddr;
+    for (unsigned i = 0; i < o->n_parts; i++)
+        if (o->parts[i].p_type == PT_DYNAMIC)
+            *out = (struct dynamic){o->bias + o->parts[i].p_vaddr, o->parts[i].p_memsz};
     return out->bytes > 0;
 }
 
@@ -84,6 +88,21 @@ static char *read_names(struct object *o, size_t *bytes)
     return names;
 }
 
+/* By words among what was loaded of it; NULL: none. */
+static const char *held_library(const struct object *o)
+{
+    const char *found = NULL;
+    for (unsigned i = 0; i < o->n_parts && !found; i++) {
+        const ElfW(Phdr) *part = &o->parts[i];
+        bool loaded = part->p_type == PT_LOAD && part->p_filesz > 0 && part->p_filesz <= CODE_MOST;
+        char *bytes = loaded ? malloc(part->p_filesz) : NULL;
+        if (bytes && take(o, o->bias + part->p_vaddr, bytes, part->p_filesz))
+            found = borrowed_words(bytes, part->p_filesz);
+        free(bytes);
+    }
+    return found;
+}
+
 /* ---- the list ---- */
 
 static void add(struct mapped *out, const char *library, const char *path)
@@ -105,6 +124,8 @@ static void look_at(int memory, uint64_t base, const char *path, struct mapped *
     size_t bytes;
     char *names = read_names(&o, &bytes);
     const char *library = names ? borrowed_exports(names, bytes) : NULL;
+    if (names && !library && borrowed_has_name(names, bytes, PLUGIN))
+        library = held_library(&o);
     if (library)
         add(out, library, path);
     free(names);

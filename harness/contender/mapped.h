@@ -1,7 +1,7 @@
 /*
- * mapped.h - the libraries of matrix products that are mapped in a process, by what the process's memory says of
- * itself: whose names are exported there, whatever the file is called and whether it is still there. Code that was
- * linked statically or copied elsewhere exports nothing and is not seen.
+ * mapped.h - the libraries of matrix products that are mapped in a process, by what its memory says: whose names are
+ * exported there, whatever the file is called and whether it is still there. Code that a plugin has linked statically
+ * exports nothing: it is known by words that it holds. What is copied elsewhere is not seen.
  */
 #ifndef CUDAL2_CONTENDER_MAPPED_H
 #define CUDAL2_CONTENDER_MAPPED_H

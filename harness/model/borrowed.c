@@ -66,12 +66,12 @@ static const struct known_by exports[] = {
 };
 
 /* Whole names alone: a NUL on either side. */
-static bool holds(const char *names, size_t bytes, const char *word)
+bool borrowed_has_name(const char *names, size_t bytes, const char *name)
 {
-    size_t length = strlen(word) + 1;
+    size_t length = strlen(name) + 1;
     const char *at = names, *end = names + bytes;
     bool found = false;
-    while (!found && (at = memmem(at, (size_t)(end - at), word, length)) != NULL) {
+    while (!found && (at = memmem(at, (size_t)(end - at), name, length)) != NULL) {
         found = at == names || at[-1] == '\0';
         at++;
     }
@@ -81,10 +81,28 @@ static bool holds(const char *names, size_t bytes, const char *word)
 const char *borrowed_exports(const char *names, size_t bytes)
 {
     for (size_t i = 0; i < sizeof exports / sizeof *exports; i++)
-        if (holds(names, bytes, exports[i].word))
+        if (borrowed_has_name(names, bytes, exports[i].word))
             return exports[i].library;
     return NULL;
 }
+
+/* ---- words ---- */
+
+static const struct known_by words[] = {
+    {"OPENBLAS_BLOCK_FACTOR", "OpenBLAS"},
+    {"MKL_CBWR", "MKL"},
+    {"BLIS_JC_NT", "BLIS"},
+};
+
+const char *borrowed_words(const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (memmem(bytes, n, words[i].word, strlen(words[i].word) + 1))
+            return words[i].library;
+    return NULL;
+}
+
+/* ---- texts ---- */
 
 static const char *begin_of(const struct known_by *list, size_t n, const char *text)
 {

@@ -18,6 +18,13 @@ const char *borrowed_kernel(const char *name);
  * file's table of strings: "OpenBLAS", "MKL", ...; "BLAS" where only the common interface is there; else NULL. */
 const char *borrowed_exports(const char *names, size_t bytes);
 
+/* The library whose code holds such words (variables of the environment that nobody else asks for), which stay when it
+ * is linked statically and stripped; NULL: none. */
+const char *borrowed_words(const char *bytes, size_t n);
+
+/* Whether names as for borrowed_exports hold this one, whole. */
+bool borrowed_has_name(const char *names, size_t bytes, const char *name);
+
 /* The library of "OpenBLAS: libopenblas.so.0", out of the tables of this file; NULL: it begins with none. */
 const char *borrowed_library(const char *text);
 

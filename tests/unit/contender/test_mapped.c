@@ -39,12 +39,12 @@ static void end(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-static void find_lends(char path[1024])
+static void find(const char *name, char path[1024])
 {
     char here[512];
     struct error err;
     assert_int_equal(file_executable_directory(here, sizeof here, &err), 0);
-    snprintf(path, 1024, "%s/plugins/lends.so", here);
+    snprintf(path, 1024, "%s/plugins/%s.so", here, name);
 }
 
 static void a_library_is_found(void **state)
@@ -52,7 +52,7 @@ static void a_library_is_found(void **state)
     char path[1024];
     struct mapped found = {.n = 0};
     (void)state;
-    find_lends(path);
+    find("lends", path);
     pid_t pid = open_apart(path, false);
     mapped_look(pid, &found);
     mapped_look(pid, &found); /* each once */
@@ -66,7 +66,7 @@ static void another_name_does_not_hide_it(void **state)
     char path[1024], command[2200], copy[] = "/tmp/cudal2-mapped-XXXXXX";
     struct mapped found = {.n = 0};
     (void)state;
-    find_lends(path);
+    find("lends", path);
     int fd = mkstemp(copy);
     assert_true(fd >= 0);
     close(fd);
@@ -77,6 +77,24 @@ static void another_name_does_not_hide_it(void **state)
     end(pid);
     assert_int_equal(found.n, 1);
     assert_non_null(strstr(found.list[0], "OpenBLAS: cudal2-mapped-"));
+}
+
+/* A plugin's own file is looked through for what it has linked statically. */
+static void a_plugin_that_holds_one_is_found(void **state)
+{
+    static const char *const names[] = {"holds", "honest"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char path[1024];
+        struct mapped found = {.n = 0};
+        find(names[i], path);
+        pid_t pid = open_apart(path, false);
+        mapped_look(pid, &found);
+        end(pid);
+        assert_int_equal(found.n, 1 - i);
+        if (i == 0)
+            assert_string_equal(found.list[0], "OpenBLAS: holds.so");
+    }
 }
 
 static void a_process_without_one_has_none(void **state)
@@ -96,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_library_is_found),
         cmocka_unit_test(another_name_does_not_hide_it),
+        cmocka_unit_test(a_plugin_that_holds_one_is_found),
         cmocka_unit_test(a_process_without_one_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,15 @@ static void libraries_are_known_by_whole_names(void **state)
     is(borrowed_exports("", 0), NULL);
 }
 
+static void code_is_known_by_its_words(void **state)
+{
+    (void)state;
+    is(borrowed_words("x\0OPENBLAS_BLOCK_FACTOR", 24), "OpenBLAS");
+    is(borrowed_words("OPENBLAS_BLOCK_FACTORY", 23), NULL);
+    is(borrowed_words("OPENBLAS_NUM_THREADS", 21), NULL); /* others set it */
+    is(borrowed_words("", 0), NULL);
+}
+
 static void a_text_names_its_library(void **state)
 {
     (void)state;
@@ -71,6 +80,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_known_by_their_names),
         cmocka_unit_test(libraries_are_known_by_whole_names),
+        cmocka_unit_test(code_is_known_by_its_words),
         cmocka_unit_test(a_text_names_its_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
