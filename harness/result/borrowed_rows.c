@@ -105,3 +105,60 @@ bool borrowed_rows(const struct result_cell *cells, size_t n, struct result_borr
     *rows_n = r.n;
     return !r.failed;
 }
+
+/* ---- versions ---- */
+
+/* Without directories and ".so". */
+static size_t stem_of(const char *path, const char **stem)
+{
+    const char *slash = strrchr(path, '/');
+    *stem = slash ? slash + 1 : path;
+    size_t length = strlen(*stem);
+    return length > 3 && strcmp(*stem + length - 3, ".so") == 0 ? length - 3 : length;
+}
+
+/* Whether the contender came of this request: {"./a.so": ["a-nn"]}. */
+static bool came_of(const cJSON *named, const char *contender)
+{
+    const cJSON *one;
+    bool found = false;
+    cJSON_ArrayForEach(one, named) found |= cJSON_IsString(one) && strcmp(one->valuestring, contender) == 0;
+    return found;
+}
+
+/* Whether `libraries` has this plugin by that file: its key is the path or the plugin's name, which is the file's where
+ * `plugin_name` does not say another. */
+static bool is_of_file(const cJSON *library, const char *path)
+{
+    const char *stem, *other = tree_text(library, "plugin_name");
+    const char *name = other && other[0] ? other : library->string;
+    size_t length = stem_of(path, &stem);
+    return strcmp(library->string, path) == 0 || (strncmp(name, stem, length) == 0 && name[length] == '\0');
+}
+
+static bool versions_say(const cJSON *library, const char *name)
+{
+    const cJSON *one;
+    bool said = false;
+    cJSON_ArrayForEach(one, library)
+    {
+        bool ours = strcmp(one->string, "plugin_digest") == 0 || strcmp(one->string, "plugin_name") == 0;
+        said |= !ours && (borrowed_is_said(one->string, name) ||
+                          (cJSON_IsString(one) && borrowed_is_said(one->valuestring, name)));
+    }
+    return said;
+}
+
+void borrowed_declare(struct result_borrowed *rows, size_t n, const cJSON *env)
+{
+    const cJSON *libraries = tree_member(env, "libraries"), *named = tree_member(env, "named"), *request, *library;
+    for (size_t i = 0; i < n; i++)
+        cJSON_ArrayForEach(request, named)
+        {
+            if (!came_of(request, rows[i].contender))
+                continue;
+            cJSON_ArrayForEach(library, libraries) rows[i].declared |= cJSON_IsObject(library) &&
+                                                                       is_of_file(library, request->string) &&
+                                                                       versions_say(library, rows[i].library);
+        }
+}

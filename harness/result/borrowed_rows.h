@@ -11,4 +11,8 @@
  * (verify/borrowed_note.h), and kernels that were watched (record/activity.h). False out of memory. */
 bool borrowed_rows(const struct result_cell *cells, size_t n, struct result_borrowed **rows, size_t *rows_n);
 
+/* A row is declared, too, where the plugin's `versions` say the library's name: in `libraries` of this worker's start,
+ * by the plugin's name or file. */
+void borrowed_declare(struct result_borrowed *rows, size_t n, const cJSON *env);
+
 #endif

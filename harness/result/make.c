@@ -2,6 +2,7 @@
  * make.c - makes result.json from a journal. A pure function: the same journal gives the same bytes. Relies on
  * journal.c, cell.c and summary.c. Called by supervisor.c and report/.
  */
+#include "result/borrowed_rows.h"
 #include "result/make.h"
 
 #include <stdlib.h>
@@ -253,8 +254,11 @@ static int put_summary(cJSON *result, const char *source, struct error *err)
     struct result_cells cells = {NULL, 0};
     struct result_summary summary = {.json = NULL};
     cJSON *json = NULL;
+    const cJSON *env;
     int code = result_read_cells(tree_member(result, "cells"), source, &cells, err);
-    if (code == 0 && summary_of(cells.list, cells.n, &summary))
+    bool made = code == 0 && summary_of(cells.list, cells.n, &summary);
+    cJSON_ArrayForEach(env, tree_member(result, "env")) borrowed_declare(summary.borrowed, summary.n_borrowed, env);
+    if (made)
         json = summary_to_json(&summary);
     if (code == 0 && (!json || !cJSON_ReplaceItemInObjectCaseSensitive(result, "summary", json)))
         code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", source);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/tree.h"
+#include "result/borrowed_rows.h"
 #include "result/fields.h"
 #include "result/summary.h"
 
@@ -114,6 +115,8 @@ static int merge_summary(struct result *all, struct error *err)
     struct result_summary *s = &all->summary;
     struct tree t = {.object = all->json};
     bool made = summary_of(all->cells, all->n_cells, s) && keep_rows(all, s);
+    for (size_t i = 0; i < all->n_env; i++)
+        borrowed_declare(s->borrowed, s->n_borrowed, all->env[i].json);
     tree_put(&t, "summary", made ? summary_to_json(s) : NULL);
     if (t.failed)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");

@@ -146,6 +146,35 @@ static void whose_product_it_was_is_told(void **state)
     cJSON_Delete(tree);
 }
 
+/* Its name, what it describes and what its versions say. */
+static void who_says_so_is_told_apart(void **state)
+{
+    static const char *const versions[] = {
+        "{\"cudal2\":{\"openblas\":\"1\"}}",
+        "{\"cudal2\":{\"uses\":\"OpenBLAS 0.3\"}}",
+        "{\"x\":{\"openblas\":\"1\",\"plugin_name\":\"cudal2\"}}",
+        "{\"other\":{\"openblas\":\"1\"}}",
+        "{\"cudal2\":{\"cudal2\":\"1\",\"plugin_digest\":\"openblas\"}}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        char env[512];
+        struct journal *j = begin();
+        snprintf(
+            env, sizeof env,
+            "{\"worker\":1,\"device\":{\"name\":\"G\"},\"libraries\":%s,\"named\":{\"/a/cudal2.so\":[\"cudal2-nn\"]}}",
+            versions[i]);
+        put_text(j, "env", env);
+        put_cell(j, borrowing_cell(64, "{\"borrowed\":[\"OpenBLAS: a.so\"]}"));
+        journal_close(j);
+        cJSON *tree = result();
+        const cJSON *row = tree_member(tree_member(tree, "summary"), "borrowed")->child;
+        assert_int_equal(tree_true(row, "declared"), i < 3);
+        cJSON_Delete(tree);
+        unlink(journal_path);
+    }
+}
+
 static void nobody_borrows_for_nothing(void **state)
 {
     (void)state;
@@ -550,6 +579,7 @@ int main(void)
         TEST(what_a_mean_leaves_out_is_counted),
         TEST(whose_product_it_was_is_told),
         TEST(nobody_borrows_for_nothing),
+        TEST(who_says_so_is_told_apart),
         TEST(a_cell_without_its_reference_is_not_left_out),
         TEST(copies_go_to_aa),
         TEST(cells_come_in_plan_order),
