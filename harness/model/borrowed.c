@@ -1,6 +1,6 @@
 /*
- * borrowed.c - tables of what libraries of matrix products are known by. Pure. Called by contender/mapped.c, by the
- * CUDA device and by result/summary.c.
+ * borrowed.c - tables of what libraries of matrix products are known by. Pure. Called by contender/mapped.c,
+ * measure/cell_loop.c, device/cuda_capture.c and result/borrowed_rows.c.
  */
 #include "model/borrowed.h"
 

@@ -20,6 +20,7 @@
 #include "report/screen_errors.h"
 #include "report/screen_known.h"
 #include "report/screen_invariance.h"
+#include "report/screen_left_out.h"
 #include "report/screen_races.h"
 #include "report/screen_rotation.h"
 #include "report/screen_seen.h"
@@ -65,18 +66,7 @@ static void summary_columns(struct table *s, bool left_out)
     table_column(s, "median", "median", false);
     table_column(s, "paper", "mean", false);
     if (left_out)
-        table_column(s, "left out", "left_out", false), table_column(s, "of all", "geomean_of_all", false);
-}
-
-static void add_left_out(struct table *s, const struct result_speedup_row *row)
-{
-    if (row->left_out > 0) {
-        table_add(s, row->left_out, "%.0f", row->left_out);
-        table_add(s, row->geomean_of_all, "%+.1f%%", 100 * row->geomean_of_all);
-    } else {
-        table_add(s, NAN, "-");
-        table_add(s, NAN, "-");
-    }
+        screen_left_out_columns(s);
 }
 
 /* One pair over the shapes of a group: first the trimmed estimate, which each shape's interval belongs to; the paper's
@@ -106,9 +96,6 @@ static size_t whole(double n)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* What the numbers beside the means are, where shapes are left out. */
-#define OF_ALL "left out: shapes without a result of the candidate; of all: trimmed, with those as 1x"
-
 static void result_row(const struct screen *screen, struct table *s, const struct result_speedup_row *row, bool means)
 {
     const char *const names[] = {timing_of(screen, &row->group, row->timing), row->candidate, row->reference};
@@ -119,15 +106,7 @@ static void result_row(const struct screen *screen, struct table *s, const struc
                                    .median = row->median};
     summary_row(s, names, &over, means);
     if (s->n_columns > SUMMARY_COLUMNS)
-        add_left_out(s, row);
-}
-
-static bool leaves_out(const struct result_speedup_row *rows, size_t n, const struct result_group *group)
-{
-    bool any = false;
-    for (size_t i = 0; i < n; i++)
-        any |= rows[i].left_out > 0 && result_same_group(&rows[i].group, group);
-    return any;
+        screen_left_out_cells(s, row);
 }
 
 /* Rows of one timing; the headline's show every reference, the others one line for each library. */
@@ -164,10 +143,10 @@ static void print_summary(struct screen *screen, const struct result_cell *cell)
     bool means = outcome_allows_mean(outcome);
     add_outcome(s.title, sizeof s.title, outcome);
     const struct result_summary *summary = &screen->result->summary;
-    bool left_out = leaves_out(summary->speedups, summary->n_speedups, group);
+    bool left_out = screen_leaves_out(summary->speedups, summary->n_speedups, group);
     summary_columns(&s, left_out);
     snprintf(s.note, sizeof s.note, "trimmed: geometric mean without extreme repeats; paper: mean of all ratios%s",
-             left_out ? "; " OF_ALL : "");
+             left_out ? "; " SCREEN_LEFT_OUT : "");
     add_summary(screen, &s, cell, cell->headline, means);
     for (int t = 0; t < TIMING_COUNT; t++)
         if (t != (int)cell->headline)
@@ -181,7 +160,7 @@ static void print_equal_path(struct screen *screen, const struct result_cell *ce
     const struct result_summary *summary = &screen->result->summary;
     bool means = outcome_allows_mean(outcome_of(screen->result, &cell->group));
     struct table s = {.title = "Equal launch path: both launched as captured graphs of one"};
-    summary_columns(&s, leaves_out(summary->equal_path, summary->n_equal_path, &cell->group));
+    summary_columns(&s, screen_leaves_out(summary->equal_path, summary->n_equal_path, &cell->group));
     for (size_t i = 0; i < summary->n_equal_path; i++)
         if (result_same_group(&summary->equal_path[i].group, &cell->group))
             result_row(screen, &s, &summary->equal_path[i], means);

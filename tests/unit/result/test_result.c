@@ -68,121 +68,6 @@ static void failed_contenders_keep_their_reason(void **state)
     cJSON_Delete(tree);
 }
 
-/* Of three shapes two have a speedup: the third is counted, and stands in a mean of its own as 1. */
-static void what_a_mean_leaves_out_is_counted(void **state)
-{
-    (void)state;
-    struct journal *j = begin();
-    put_cell(j, simple_cell(64));
-    put_cell(j, declined_cell(128));
-    put_cell(j, simple_cell(256));
-    journal_close(j);
-    cJSON *tree = result();
-    const cJSON *summary = tree_member(tree, "summary"), *row;
-    cJSON_ArrayForEach(row, tree_member(summary, "speedups"))
-    {
-        assert_true(tree_number(row, "n") == 2 && tree_number(row, "left_out") == 1);
-        double all = pow(1 + tree_number(row, "geomean"), 2.0 / 3) - 1;
-        is_within(tree_number(row, "geomean_of_all"), all, 2e-5);
-    }
-    assert_true(cJSON_GetArraySize(tree_member(summary, "speedups")) > 0);
-    cJSON_ArrayForEach(row, tree_member(summary, "rates"))
-        assert_true((tree_number(row, "left_out") == 1) == (strcmp(tree_text(row, "contender"), "cudal2-nn") == 0));
-    cJSON_Delete(tree);
-}
-
-/* Where nobody else has a time there was nothing to gain by staying away. */
-static void a_cell_without_its_reference_is_not_left_out(void **state)
-{
-    (void)state;
-    static const double ns[] = {0, 1000};
-    struct journal *j = begin();
-    struct cell_record *r = fixture_record(128, MODE_OFFLINE);
-    fixture_fail(fixture_contender(r, "torch.matmul", false), "crash", "x");
-    fixture_contender(r, "cudal2-nn", true);
-    fill(r, 8, ns, ns);
-    put_cell(j, simple_cell(64));
-    put_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
-    const cJSON *row = tree_member(tree_member(tree, "summary"), "speedups")->child;
-    assert_true(tree_number(row, "n") == 1 && !tree_member(row, "left_out") && !tree_member(row, "geomean_of_all"));
-    cJSON_Delete(tree);
-}
-
-static struct cell_record *borrowing_cell(int64_t m, const char *verification)
-{
-    struct cell_record *r = simple_cell(m);
-    r->contenders[1].verification = cJSON_Parse(verification);
-    return r;
-}
-
-#define KERNEL(name) "{\"kernel\":\"" name "\",\"grid\":[1,1,1],\"block\":[1,1,1],\"stream\":1,\"n\":1,\"ns\":1}"
-
-/* By the record or, where that lists none, by the kernels that were watched; each library once. */
-static void whose_product_it_was_is_told(void **state)
-{
-    (void)state;
-    struct journal *j = begin();
-    put_cell(j, borrowing_cell(64, "{\"borrowed\":[\"OpenBLAS: a.so\",\"OpenBLAS: b.so\",\"mine: c\",7]}"));
-    put_cell(j, borrowing_cell(128, "{\"borrowed\":[\"OpenBLAS: b.so\"]}"));
-    put_cell(j, simple_cell(256));
-    put_text(
-        j, "activity",
-        "{\"cell\":\"offline/f16-f32-256x64x64\",\"contenders\":[{\"name\":\"torch.matmul\",\"launch\":[" KERNEL(
-            "nvjet_b") "],\"busy_ns\":1},{\"name\":\"cudal2-nn\",\"launch\":[" KERNEL("mine") "," KERNEL("_ZN7cutlass1"
-                                                                                                         "x") "," KERNEL("nvjet_a") "],\"busy_ns\":1}],\"seconds\":1}");
-    journal_close(j);
-    cJSON *tree = result();
-    const cJSON *rows = tree_member(tree_member(tree, "summary"), "borrowed");
-    assert_int_equal(cJSON_GetArraySize(rows), 2);
-    const cJSON *first = rows->child, *second = first->next;
-    assert_string_equal(tree_text(first, "library"), "OpenBLAS");
-    assert_string_equal(tree_text(first, "seen"), "a.so");
-    assert_true(tree_number(first, "cells") == 2 && !tree_true(first, "declared"));
-    assert_string_equal(tree_text(second, "contender"), "cudal2-nn");
-    assert_string_equal(tree_text(second, "library"), "cuBLAS");
-    assert_string_equal(tree_text(second, "seen"), "nvjet_a");
-    cJSON_Delete(tree);
-}
-
-/* Its name, what it describes and what its versions say. */
-static void who_says_so_is_told_apart(void **state)
-{
-    static const char *const versions[] = {
-        "{\"cudal2\":{\"openblas\":\"1\"}}",
-        "{\"cudal2\":{\"uses\":\"OpenBLAS 0.3\"}}",
-        "{\"x\":{\"openblas\":\"1\",\"plugin_name\":\"cudal2\"}}",
-        "{\"other\":{\"openblas\":\"1\"}}",
-        "{\"cudal2\":{\"cudal2\":\"1\",\"plugin_digest\":\"openblas\"}}",
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-        char env[512];
-        struct journal *j = begin();
-        snprintf(
-            env, sizeof env,
-            "{\"worker\":1,\"device\":{\"name\":\"G\"},\"libraries\":%s,\"named\":{\"/a/cudal2.so\":[\"cudal2-nn\"]}}",
-            versions[i]);
-        put_text(j, "env", env);
-        put_cell(j, borrowing_cell(64, "{\"borrowed\":[\"OpenBLAS: a.so\"]}"));
-        journal_close(j);
-        cJSON *tree = result();
-        const cJSON *row = tree_member(tree_member(tree, "summary"), "borrowed")->child;
-        assert_int_equal(tree_true(row, "declared"), i < 3);
-        cJSON_Delete(tree);
-        unlink(journal_path);
-    }
-}
-
-static void nobody_borrows_for_nothing(void **state)
-{
-    (void)state;
-    cJSON *tree = result_of(simple_cell(64));
-    assert_null(tree_member(tree_member(tree, "summary"), "borrowed"));
-    cJSON_Delete(tree);
-}
-
 /* How a headline value came about: through the journal into the result, and not a word where it was one of each. */
 static void visits_and_passes_are_told(void **state)
 {
@@ -576,11 +461,6 @@ int main(void)
         TEST(equal_launch_path),
         TEST(rungs_are_not_mixed),
         TEST(slowdowns_are_left_out_and_shown),
-        TEST(what_a_mean_leaves_out_is_counted),
-        TEST(whose_product_it_was_is_told),
-        TEST(nobody_borrows_for_nothing),
-        TEST(who_says_so_is_told_apart),
-        TEST(a_cell_without_its_reference_is_not_left_out),
         TEST(copies_go_to_aa),
         TEST(cells_come_in_plan_order),
         TEST(the_order_of_measuring_changes_nothing),
