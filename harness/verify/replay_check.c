@@ -39,7 +39,7 @@
 /* Ahead of either launch of a pair (known_note.h): so many that nobody times, and as many more as are drawn of what
  * this time holds: who replays only after some launches is to have had them. */
 #define KNOWN_REPEATS 3
-#define KNOWN_REPEATS_NS 10e6
+#define KNOWN_REPEATS_NS 2e6
 #define KNOWN_AGAIN_NS 4e9 /* of the second series */
 
 struct novel {
