@@ -17,12 +17,18 @@
 #define SEGMENTS_MOST 64
 #define DYNAMIC_MOST 256
 #define NAMES_MOST (16u << 20)
+#define READ_MOST (256u << 20)     /* in all: who maps more, to keep the harness busy, is not seen */
 #define CODE_MOST (64u << 20)      /* of a plugin's own file */
 #define PLUGIN "cudal2_plugin_abi" /* what every plugin exports */
 
+struct reader {
+    int memory;    /* /proc/PID/mem */
+    uint64_t left; /* bytes that may still be read */
+};
+
 /* One file of the process. */
 struct object {
-    int memory;    /* of /proc/PID/mem */
+    struct reader *reader;
     uint64_t base; /* where its first byte lies */
     uint64_t bias; /* what addresses in the file are moved by */
     ElfW(Phdr) parts[SEGMENTS_MOST];
@@ -31,7 +37,10 @@ struct object {
 
 static bool take(const struct object *o, uint64_t at, void *out, size_t bytes)
 {
-    return pread(o->memory, out, bytes, (off_t)at) == (ssize_t)bytes;
+    struct reader *r = o->reader;
+    bool may = bytes <= r->left;
+    r->left -= may ? bytes : 0;
+    return may && pread(r->memory, out, bytes, (off_t)at) == (ssize_t)bytes;
 }
 
 /* Its dynamic section's place, of 0 bytes: none. */
@@ -118,9 +127,9 @@ static void add(struct mapped *out, const char *library, const char *path)
         memcpy(out->list[out->n++], text, sizeof text);
 }
 
-static void look_at(int memory, uint64_t base, const char *path, struct mapped *out)
+static void look_at(struct reader *reader, uint64_t base, const char *path, struct mapped *out)
 {
-    struct object o = {.memory = memory, .base = base};
+    struct object o = {.reader = reader, .base = base};
     size_t bytes;
     char *names = read_names(&o, &bytes);
     const char *library = names ? borrowed_exports(names, bytes) : NULL;
@@ -151,12 +160,12 @@ void mapped_look(pid_t pid, struct mapped *out)
     snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(name, "re");
     snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
-    int memory = open(name, O_RDONLY | O_CLOEXEC);
-    while (maps && memory >= 0 && fgets(line, sizeof line, maps))
+    struct reader reader = {open(name, O_RDONLY | O_CLOEXEC), READ_MOST};
+    while (maps && reader.memory >= 0 && fgets(line, sizeof line, maps))
         if (is_begin(line, &base, &path))
-            look_at(memory, base, path, out);
+            look_at(&reader, base, path, out);
     if (maps)
         fclose(maps);
-    if (memory >= 0)
-        close(memory);
+    if (reader.memory >= 0)
+        close(reader.memory);
 }

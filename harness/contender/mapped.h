@@ -17,7 +17,8 @@ struct mapped {
     size_t n;
 };
 
-/* Adds what is not in *out yet, each once. Of a process of another user's, or one that has ended, nothing. */
+/* Adds what is not in *out yet, each once, as far as so many bytes tell: a process cannot make it last. Of a process of
+ * another user's, or one that has ended, nothing. */
 void mapped_look(pid_t pid, struct mapped *out);
 
 #endif

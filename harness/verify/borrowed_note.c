@@ -28,12 +28,14 @@ static bool is_strangers(const struct entrant *e)
     return e->record->candidate && asked && text_is_contender_file(asked) && !e->contender->ops->device_only;
 }
 
-static void note_mapped(struct entrant *e)
+static void note_mapped(const struct bench *bench, struct entrant *e)
 {
     struct mapped found = {.n = 0};
     if (e->contender->ops->mapped == NULL)
         return;
+    bench_stage(bench, e, "measure", bench->config->limits.launch_seconds);
     e->contender->ops->mapped(e->contender, &found);
+    bench_stage(bench, NULL, "measure", bench->config->limits.launch_seconds);
     for (size_t i = 0; i < found.n; i++)
         borrowed_add(e->record, found.list[i]);
 }
@@ -44,7 +46,7 @@ void borrowed_note(struct bench *bench)
         struct entrant *e = &bench->entrants[i];
         if (!is_strangers(e))
             continue;
-        note_mapped(e);
+        note_mapped(bench, e);
         if (e->borrowed[0] != '\0')
             borrowed_add(e->record, e->borrowed);
     }

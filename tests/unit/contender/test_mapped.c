@@ -5,13 +5,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "contender/mapped.h"
 
@@ -97,6 +100,41 @@ static void a_plugin_that_holds_one_is_found(void **state)
     }
 }
 
+/* A file of nothing but headers that point into the void, mapped over and over, comes to an end and is nobody's. */
+static void rubbish_is_read_for_no_long_time(void **state)
+{
+    char path[] = "/tmp/cudal2-mapped-XXXXXX";
+    ElfW(Ehdr) head = {.e_phoff = sizeof head, .e_phentsize = sizeof(ElfW(Phdr)), .e_phnum = 2};
+    ElfW(Phdr) parts[2] = {{.p_type = PT_LOAD}, {.p_type = PT_DYNAMIC, .p_vaddr = 512, .p_memsz = 1024}};
+    ElfW(Dyn) entries[] = {{DT_STRTAB, {.d_ptr = 8192}}, {DT_STRSZ, {.d_val = 16u << 20}}, {DT_NULL, {0}}};
+    struct mapped found = {.n = 0};
+    char page[4096] = "";
+    int status;
+    (void)state;
+    memcpy(head.e_ident, ELFMAG, SELFMAG);
+    memcpy(page, &head, sizeof head);
+    memcpy(page + sizeof head, parts, sizeof parts);
+    memcpy(page + 512, entries, sizeof entries);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, page, sizeof page) == (ssize_t)sizeof page);
+    assert_int_equal(ftruncate(fd, 32 << 20), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (int i = 0; i < 2000; i++)
+            (void)mmap(NULL, 32 << 20, PROT_READ, MAP_PRIVATE, fd, 0);
+        raise(SIGSTOP);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    uint64_t began = clock_now_ns();
+    mapped_look(pid, &found);
+    assert_true(clock_now_ns() - began < 20000000000ull); /* 32 GB of names would take longer */
+    assert_int_equal(found.n, 0);
+    end(pid);
+    close(fd);
+    unlink(path);
+}
+
 static void a_process_without_one_has_none(void **state)
 {
     struct mapped found = {.n = 0};
@@ -115,6 +153,7 @@ int main(void)
         cmocka_unit_test(a_library_is_found),
         cmocka_unit_test(another_name_does_not_hide_it),
         cmocka_unit_test(a_plugin_that_holds_one_is_found),
+        cmocka_unit_test(rubbish_is_read_for_no_long_time),
         cmocka_unit_test(a_process_without_one_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
