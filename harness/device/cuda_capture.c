@@ -1,6 +1,6 @@
 /*
  * cuda_capture.c - a segment as a CUDA graph: capture, check of every node, instantiation, upload and a first replay.
- * Relies on cuda_enqueue.c and cuda_edges.c. Called by cuda_segment.c.
+ * Relies on cuda_enqueue.c, cuda_edges.c and cuda_records.c. Called by cuda_segment.c.
  */
 #include "device/cuda_device.h"
 
@@ -12,7 +12,10 @@
 
 /* What a graph holds. */
 struct census {
+    const struct cuda_device *device;
+    const struct device_segment *segment;
     size_t work;      /* kernels, copies, memsets */
+    size_t records;   /* of the segment's events */
     const void *last; /* the kernel whose name was asked for last */
     char *borrowed;   /* of BORROWED_TEXT bytes: the name of one that is a library's */
     char refused[SEGMENT_REASON];
@@ -71,8 +74,10 @@ static int look_at(const struct driver *cu, cu_node node, struct census *census,
     case CU_NODE_MEMSET:
         census->work++;
         break;
-    case CU_NODE_EMPTY:
     case CU_NODE_EVENT_RECORD:
+        census->records += cuda_records_are_of(census->device, census->segment, node);
+        break;
+    case CU_NODE_EMPTY:
         break;
     default:
         snprintf(census->refused, sizeof census->refused, "the captured graph has a %s node", node_name(type));
@@ -101,6 +106,7 @@ static int capture(struct cuda_device *c, struct device_segment *s, struct error
 {
     const struct driver *cu = &c->driver;
     struct error end_error;
+    s->n_records = 0;
     int rc = driver_check(cu, cu->capture_begin(c->stream, CU_CAPTURE_THREAD), err, "cuStreamBeginCapture");
     if (rc != 0)
         return rc;
@@ -110,6 +116,7 @@ static int capture(struct cuda_device *c, struct device_segment *s, struct error
         *err = end_error;
         rc = ended;
     }
+    s->moved |= rc == 0 && !cuda_records_stand(c, s);
     return rc;
 }
 
@@ -214,7 +221,7 @@ static int replay_first(struct cuda_device *c, struct device_segment *s, struct 
 
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err)
 {
-    struct census census = {.borrowed = s->borrowed};
+    struct census census = {.device = c, .segment = s, .borrowed = s->borrowed};
     size_t launches = (size_t)device_shape_untimed(&s->shape) + s->shape.launches;
     bool asks = segment_joins(s) || !s->shape.overlap || !s->shape.loaded || ++c->captures % EDGES_EVERY == 0;
     *captured = false;
@@ -229,6 +236,10 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
     rc = take_census(&c->driver, s->graph, &census, err);
     if (rc != 0)
         return rc;
+    if (s->moved || census.records != s->n_records)
+        return error_set(err, EXIT_CODE_VERIFICATION,
+                         "tamper_suspected: the events that launches are timed by were moved, or recorded again, while "
+                         "they were captured");
     if (census.refused[0])
         return refuse(c, s, census.refused, err);
     if (s->lost > 0)

@@ -180,6 +180,16 @@ int cuda_blocker_start(struct cuda_device *c, uint64_t limit_ns, struct error *e
 void cuda_blocker_release(struct cuda_device *c);
 #define SEGMENT_REASON 256
 
+/* Where an event was recorded under capture: its node, and what that waits for. */
+struct record_place {
+    bool known;
+    cu_node node;
+    size_t n_ahead;
+    uintptr_t ahead; /* the sum of their addresses */
+};
+
+#define CUDA_RECORDS_MOST (2 * DEVICE_MAX_VISITS)
+
 struct device_segment {
     struct device_work work;
     bool has_work;
@@ -189,11 +199,14 @@ struct device_segment {
     cu_event start[DEVICE_MAX_VISITS], stop[DEVICE_MAX_VISITS]; /* one pair a visit */
     cu_graph graph;
     cu_graph_exec exec;
-    bool held;                    /* on the rung graph: as device_ops.held */
-    bool early, joined;           /* as device_ops.early and joined */
-    size_t lost;                  /* of its graph: work that nothing waits for */
-    char borrowed[BORROWED_TEXT]; /* as device_ops.borrowed */
-    struct launch_marks *marks;   /* NULL, or what notes where each launch ends under capture */
+    bool held;                                      /* on the rung graph: as device_ops.held */
+    bool early, joined;                             /* as device_ops.early and joined */
+    size_t lost;                                    /* of its graph: work that nothing waits for */
+    char borrowed[BORROWED_TEXT];                   /* as device_ops.borrowed */
+    struct launch_marks *marks;                     /* NULL, or what notes where each launch ends under capture */
+    struct record_place records[CUDA_RECORDS_MOST]; /* of the start and the stop of each visit, in turn */
+    size_t n_records;                               /* 0: the driver cannot tell, or no capture */
+    bool moved;                                     /* some did not stand when the graph was whole */
 };
 
 /* Whether its dependencies may become programmatic. */
@@ -228,6 +241,15 @@ int cuda_segment_enqueue(struct cuda_device *c, struct device_segment *s, unsign
 /* Captures, checks, instantiates, uploads and replays once. 0 with *captured false and the reason in s->reason when
  * the work cannot be a graph; an error when the device failed or the work escapes the stream. */
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err);
+
+/* cuda_records.c: whether the events of a segment stand where they were recorded. Ahead of a record under capture, and
+ * behind it; otherwise nothing is noted. */
+void cuda_records_ahead(const struct cuda_device *c, struct record_place *place);
+void cuda_records_behind(const struct cuda_device *c, struct device_segment *s, struct record_place *place);
+/* Of a whole graph, before its edges are changed: each is its node's event, and waits for what it waited for. */
+bool cuda_records_stand(const struct cuda_device *c, const struct device_segment *s);
+/* Whether the node records an event of the segment's. */
+bool cuda_records_are_of(const struct cuda_device *c, const struct device_segment *s, cu_node node);
 
 /* cuda_edges.c: which nodes of a captured graph belong to which launch, and the edges between launches. */
 struct launch_marks;

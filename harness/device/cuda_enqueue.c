@@ -1,7 +1,7 @@
 /*
  * cuda_enqueue.c - puts the launches and events of a segment into the stream, and the kernel that blocks it meanwhile.
- * Relies on cuda_time.c for one launch and on cuda_edges.c for marks. Called by cuda_segment.c and, under capture, by
- * cuda_capture.c.
+ * Relies on cuda_time.c for one launch, on cuda_edges.c for marks and on cuda_records.c. Called by cuda_segment.c and,
+ * under capture, by cuda_capture.c.
  */
 #include "device/cuda_device.h"
 
@@ -30,14 +30,18 @@ static int launch_next(struct cuda_device *c, const struct device_segment *s, un
 }
 
 /* A part of its own, too: the launch behind it must not begin before it. */
-static int record(struct cuda_device *c, const struct device_segment *s, cu_event event, unsigned flags,
-                  struct error *err)
+static int record(struct cuda_device *c, struct device_segment *s, cu_event event, unsigned flags, struct error *err)
 {
+    struct record_place place = {.known = false};
+    if (flags == CU_RECORD_EXTERNAL)
+        cuda_records_ahead(c, &place);
     int rc = driver_check(&c->driver, c->driver.event_record(event, c->stream, flags), err, "cuEventRecordWithFlags");
+    if (rc == 0)
+        cuda_records_behind(c, s, &place);
     return rc == 0 && s->marks ? launch_marks_add(s->marks, c, false, err) : rc;
 }
 
-static int enqueue_visit(struct cuda_device *c, const struct device_segment *s, unsigned visit, unsigned record_flags,
+static int enqueue_visit(struct cuda_device *c, struct device_segment *s, unsigned visit, unsigned record_flags,
                          struct error *err)
 {
     const struct device_shape *shape = &s->shape;

@@ -265,11 +265,13 @@ struct cu_edge {
     X(node_attribute_get, "cuGraphKernelNodeGetAttribute", (cu_node node, int id, union cu_launch_value *value))       \
     X(node_attribute_set, "cuGraphKernelNodeSetAttribute", (cu_node node, int id, const union cu_launch_value *value))
 
-/* Names of what a graph holds, as of CUDA 12.3. */
+/* What a graph's nodes are, as of CUDA 12.3. */
 #define DRIVER_NAME_CALLS(X)                                                                                           \
     X(node_kernel, "cuGraphKernelNodeGetParams", (cu_node node, struct cu_kernel_node * kernel))                       \
     X(function_name, "cuFuncGetName", (const char **name, cu_function function))                                       \
-    X(kernel_name, "cuKernelGetName", (const char **name, void *kernel))
+    X(kernel_name, "cuKernelGetName", (const char **name, void *kernel))                                               \
+    X(node_event, "cuGraphEventRecordNodeGetEvent", (cu_node node, cu_event * event))                                  \
+    X(node_waits, "cuGraphNodeGetDependencies", (cu_node node, cu_node * from, struct cu_edge * edges, size_t * count))
 
 /* Tell a profiler that waits for it (ncu --profile-from-start off) what to profile; without one they do nothing. */
 #define DRIVER_PROFILER_CALLS(X)                                                                                       \

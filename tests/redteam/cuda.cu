@@ -420,6 +420,7 @@ static const row rows[] = {
     {"gpu-late-touch-b", plain<LATE_TOUCH_B>},
     {"gpu-late-other-row", plain<LATE_OTHER_ROW>},
     {"copy-in-graph", copy_in_graph},
+    {"restarts-clock", restart_clock},
     {"own-graph", own_graph, CUDAL2_NO_CAPTURE},
     {"per-thread-stream", per_thread_stream},
     {"fetch-granularity-late", fetch_in_launch},
