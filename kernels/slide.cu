@@ -7,11 +7,13 @@
  *
  * A row's slip is the same at every step and for rows that are the same modulo eight, so a lane has one. A lane takes
  * EACH successive chunks of a line, eight of k at a time, which feed two products: the order of k is free. What lies
- * past K is zero in the last step. SPLIT_K CTAs of a cluster share K; each adds and stores every SPLIT_K-th row of the
- * tile from all of them, in the order of K. One launch, no workspace, no counters.
+ * past K is zero in the last step. SPLIT_K CTAs of a cluster share K; each adds every SPLIT_K-th row of the tile from
+ * all of them, in the order of K. With FILL 1 as many such clusters share a tile as there is room for: each leaves its
+ * sums in the workspace, and when all have, every CTA adds its rows of them, in the order of K. They wait for each
+ * other there, so all must be running at once, which the manifest sees to. One launch.
  *
  * Parameters: BM, BN, BK, STAGES; WARPS_M, WARPS_N (warps over the tile), SLICES (warps with the same part of the tile
- *   that share the k's of a stage); SPLIT_K, MIN_BLOCKS;
+ *   that share the k's of a stage); SPLIT_K, FILL, MIN_BLOCKS;
  *   ALIGNED  1: rows begin at addresses of 16 (K a multiple of 8), so nothing is slid;
  *   STORES   4: C by 4 bytes and by 2 at a row's ends; 16: by 16 from aligned addresses and by 2;
  *   EARLY  1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not here)
@@ -24,13 +26,13 @@
 #include "slide.cuh"
 
 #define THREADS (WARPS_M * WARPS_N * SLICES * 32)
-#define MT (BM / (16 * WARPS_M))  /* m16 tiles of a warp */
-#define NT (BN / (8 * WARPS_N))   /* n8 tiles of a warp */
-#define PARTS (BK / 8)            /* chunks of a step */
-#define LINE (PARTS + 1)          /* chunks; odd */
-#define ABREAST (THREADS / PARTS) /* lines whose chunks are copied at once; a multiple of eight */
-#define TAKERS (4 * SLICES)       /* of a line's chunks */
-#define EACH (PARTS / TAKERS)
+#define MT (BM / (16 * WARPS_M))   /* m16 tiles of a warp */
+#define NT (BN / (8 * WARPS_N))    /* n8 tiles of a warp */
+#define CHUNKS (BK / 8)            /* of a step */
+#define LINE (CHUNKS + 1)          /* chunks; odd */
+#define ABREAST (THREADS / CHUNKS) /* lines whose chunks are copied at once; a multiple of eight */
+#define TAKERS (4 * SLICES)        /* of a line's chunks */
+#define EACH (CHUNKS / TAKERS)
 #define STAGE_BYTES ((BM + BN) * LINE * 16)
 #define SLICE_SUMS (BM * (BN + 4))
 
@@ -38,6 +40,8 @@ struct work {
     const u16 *a, *b;
     u16 *c;
     int m, n, k;
+    int shares;     /* CTAs that have some of its K */
+    float *left;    /* the tile's sums in the workspace, one cluster's after the other */
     int row0, col0; /* of the tile */
     u32 shared;
     int tid;
@@ -55,8 +59,8 @@ DEVICE void copy_chunks(u32 to, const u16 *from, const int2 rows, const struct w
 {
     const int first = rows.x + at.x, ahead = k0 + at.y * 8, slip = slide_slip(first, w.k);
     const u32 total = (u32)rows.y * (u32)w.k, place = slide_from(first, w.k) + ahead;
-    const bool wanted = at.y < PARTS || slip > 0;
-    const u32 line = to + slide_place(at.y, PARTS, TAKERS) * 16;
+    const bool wanted = at.y < CHUNKS || slip > 0;
+    const u32 line = to + slide_place(at.y, CHUNKS, TAKERS) * 16;
 #pragma unroll
     for (int i = 0; i < (LINES + STRIDE - 1) / STRIDE; ++i) {
         const u32 next = place + (u32)(i * STRIDE) * (u32)w.k;
@@ -67,12 +71,36 @@ DEVICE void copy_chunks(u32 to, const u16 *from, const int2 rows, const struct w
     }
 }
 
+/* The same of a step behind which each row has eight elements more: whole chunks, of the rows that there are. */
+template <int LINES, int STRIDE>
+DEVICE void copy_whole(u32 to, const u16 *from, const int2 rows, const struct work &w, int k0, const int2 at)
+{
+    const int first = rows.x + at.x;
+    const int there = at.y < CHUNKS || slide_slip(first, w.k) > 0 ? smaller(rows.y - first, LINES - at.x) : 0;
+    const u16 *next = from + slide_from(first, w.k) + (k0 + at.y * 8);
+    const u32 line = to + slide_place(at.y, CHUNKS, TAKERS) * 16 + at.x * LINE * 16;
+#pragma unroll
+    for (int i = 0; i < (LINES + STRIDE - 1) / STRIDE; ++i) {
+        if (i * STRIDE < there) {
+            copy_async16(line + i * STRIDE * LINE * 16, next + (i64)i * STRIDE * w.k, 16);
+        }
+    }
+}
+
 /* A chunk a thread, and the one more that a line has. */
 template <int LINES> DEVICE void copy_lines(u32 to, const u16 *from, const int2 rows, const struct work &w, int k0)
 {
-    copy_chunks<LINES, ABREAST>(to, from, rows, w, k0, make_int2(w.tid / PARTS, w.tid % PARTS));
-    if (!ALIGNED) {
-        copy_chunks<LINES, THREADS>(to, from, rows, w, k0, make_int2(w.tid, PARTS));
+    const int2 own = make_int2(w.tid / CHUNKS, w.tid % CHUNKS), more = make_int2(w.tid, CHUNKS);
+    if (k0 + BK + 8 <= w.k) {
+        copy_whole<LINES, ABREAST>(to, from, rows, w, k0, own);
+        if (!ALIGNED) {
+            copy_whole<LINES, THREADS>(to, from, rows, w, k0, more);
+        }
+    } else {
+        copy_chunks<LINES, ABREAST>(to, from, rows, w, k0, own);
+        if (!ALIGNED) {
+            copy_chunks<LINES, THREADS>(to, from, rows, w, k0, more);
+        }
     }
 }
 
@@ -132,7 +160,7 @@ DEVICE void end_lines(const struct work &w, int stage, int left)
 #pragma unroll 1
     for (int line = w.tid; line < BM + BN; line += THREADS) {
         const int end = slide_slip(line, w.k) + left;
-        const u32 to = w.shared + stage * STAGE_BYTES + (line * LINE + slide_place(end / 8, PARTS, TAKERS)) * 16;
+        const u32 to = w.shared + stage * STAGE_BYTES + (line * LINE + slide_place(end / 8, CHUNKS, TAKERS)) * 16;
 #pragma unroll 1
         for (int i = end % 8; i % 8 != 0; ++i) {
             asm volatile("st.shared.u16 [%0], %1;" ::"r"(to + i * 2), "h"((u16)0) : "memory");
@@ -189,27 +217,43 @@ DEVICE void add(float4 &to, float4 v)
     to.x += v.x, to.y += v.y, to.z += v.z, to.w += v.w;
 }
 
+/* Four sums of the CTA's, of a row from `col` on, to where they are taken from: `at` in shared memory, or the
+ * workspace. */
+DEVICE void leave(const struct work &w, int row, int col, u32 at, float4 sum)
+{
+#if FILL
+    store_global((float4 *)(w.left + ((i64)(blockIdx.z / SPLIT_K) * BM + row) * BN + col), sum);
+#else
+    store_shared16f(at, sum);
+#endif
+}
+
 /* The slices' sums of the tile into the first one's place. */
 DEVICE void add_slices(const struct work &w)
 {
     for (int u = w.tid; u < BM * BN / 4; u += THREADS) {
-        const u32 at = w.shared + slide_sum_at(u / (BN / 4), u % (BN / 4) * 4, BN) * 4;
+        const int row = u / (BN / 4), col = u % (BN / 4) * 4;
+        const u32 at = w.shared + slide_sum_at(row, col, BN) * 4;
         float4 sum = load_shared16f(at);
 #pragma unroll
         for (int s = 1; s < SLICES; ++s) {
             add(sum, load_shared16f(at + s * SLICE_SUMS * 4));
         }
-        store_shared16f(at, sum);
+        if (SPLIT_K > 1) {
+            store_shared16f(at, sum);
+        } else {
+            leave(w, row, col, at, sum);
+        }
     }
 }
 
 #if SPLIT_K > 1
-/* The CTA's rows over all shares of K, in their order, into their place here, which nobody else reads. */
+/* The CTA's rows over all shares of the cluster, in their order, into their place here, which nobody else reads. */
 DEVICE void add_shares(const struct work &w, int rank)
 {
     for (int u = w.tid; u < BM / SPLIT_K * BN / 4; u += THREADS) {
-        const int row = u / (BN / 4) * SPLIT_K + rank;
-        const u32 at = w.shared + slide_sum_at(row, u % (BN / 4) * 4, BN) * 4;
+        const int row = u / (BN / 4) * SPLIT_K + rank, col = u % (BN / 4) * 4;
+        const u32 at = w.shared + slide_sum_at(row, col, BN) * 4;
         float4 part[SPLIT_K];
 #pragma unroll
         for (int r = 0; r < SPLIT_K; ++r) {
@@ -222,8 +266,62 @@ DEVICE void add_shares(const struct work &w, int rank)
         for (int r = 1; r < SPLIT_K; ++r) {
             add(part[0], part[r]);
         }
-        store_shared16f(at, part[0]);
+        leave(w, row, col, at, part[0]);
     }
+}
+#endif
+
+#if FILL
+#define MAX_TILES 1024 /* the manifest refuses more */
+#define GENERATION 65536
+
+/* Of a tile: CTAs that have left their sums in this launch, and how often all have, times GENERATION. */
+__device__ u32 arrivals[MAX_TILES];
+
+/* By all threads: returns when all CTAs of the tile have left their sums. */
+DEVICE void meet(u32 *count, u32 shares)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        fence_gpu();
+        const u32 before = atomicAdd(count, 1u);
+        if (before % GENERATION == shares - 1) {
+            add_release(count, GENERATION - shares);
+        } else {
+            u32 now;
+            do {
+                now = load_acquire4(count);
+            } while (now % GENERATION != shares && now / GENERATION == before / GENERATION);
+        }
+        fence_gpu();
+    }
+    __syncthreads();
+}
+
+/* The rows that the CTA stores, over all clusters in the order of K, into their place here. */
+DEVICE void add_parts(const struct work &w, int share)
+{
+    const int mine = slide_rows_of(share, w.shares, BM), parts = w.shares / SPLIT_K;
+    for (int u = w.tid; u < mine * (BN / 4); u += THREADS) {
+        const int row = u / (BN / 4) * w.shares + share, col = u % (BN / 4) * 4;
+        const float4 *from = (const float4 *)(w.left + row * BN + col);
+        float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
+#pragma unroll 1
+        for (int first = 0; first < parts; first += 8) {
+            float4 some[8]; /* all asked for before the first is added */
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                some[i] = make_float4(0.f, 0.f, 0.f, 0.f);
+                load_if(first + i < parts, from + (i64)(first + i) * (BM * BN / 4), some[i]);
+            }
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                add(sum, some[i]);
+            }
+        }
+        store_shared16f(w.shared + slide_sum_at(row, col, BN) * 4, sum);
+    }
+    __syncthreads();
 }
 #endif
 
@@ -282,25 +380,25 @@ DEVICE void store_part(const struct work &w, u16 *to, int row, int part)
     }
 }
 
-/* Every SPLIT_K-th row of the tile. */
-DEVICE void store_tile(const struct work &w, int rank)
+/* Every row of the tile that is the share's. */
+DEVICE void store_tile(const struct work &w, int share)
 {
-    const int parts = BN / 8 > 8 ? BN / 8 : 8;
+    const int parts = BN / 8 > 8 ? BN / 8 : 8, mine = slide_rows_of(share, w.shares, BM);
 #pragma unroll 2
-    for (int u = w.tid; u < BM / SPLIT_K * parts; u += THREADS) {
-        const int row = u / parts * SPLIT_K + rank;
+    for (int u = w.tid; u < mine * parts; u += THREADS) {
+        const int row = u / parts * w.shares + share;
         if (w.row0 + row < w.m) {
             store_part(w, w.c + (i64)(w.row0 + row) * w.n + w.col0, row, u % parts);
         }
     }
 }
 #else
-/* Every SPLIT_K-th row of the tile. */
-DEVICE void store_tile(const struct work &w, int rank)
+/* Every row of the tile that is the share's. */
+DEVICE void store_tile(const struct work &w, int share)
 {
-    const int pairs = BN / 2 + 1;
-    for (int u = w.tid; u < BM / SPLIT_K * pairs; u += THREADS) {
-        const int row = u / pairs * SPLIT_K + rank;
+    const int pairs = BN / 2 + 1, mine = slide_rows_of(share, w.shares, BM);
+    for (int u = w.tid; u < mine * pairs; u += THREADS) {
+        const int row = u / pairs * w.shares + share;
         if (w.row0 + row < w.m) {
             const i64 at = (i64)(w.row0 + row) * w.n + w.col0;
             store_pair(w, w.c + at, row, slide_pair((int)(at & 1), u % pairs));
@@ -312,21 +410,24 @@ DEVICE void store_tile(const struct work &w, int rank)
 /* --- the kernel ------------------------------------------------------------------------------------------- */
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    gemm(const u16 *a, const u16 *b, u16 *c, int m, int n, int k)
+    gemm(const u16 *a, const u16 *b, u16 *c, int m, int n, int k, float *workspace)
 {
     extern __shared__ __align__(128) unsigned char smem[];
     const int tid = (int)threadIdx.x, warp = tid / 32, over = warp / SLICES, line = slide_line(tid % 32 / 4);
-    const int rank = (int)blockIdx.z, steps = (k + BK - 1) / BK;
+    const int rank = (int)blockIdx.z % SPLIT_K, share = (int)blockIdx.z, steps = (k + BK - 1) / BK;
+    const int tile = (int)(blockIdx.y * gridDim.x + blockIdx.x);
     struct work w = {a, b, c, m, n, k};
+    w.shares = FILL ? (int)gridDim.z : SPLIT_K;
+    w.left = workspace + (i64)tile * (w.shares / SPLIT_K) * BM * BN;
     w.row0 = (int)blockIdx.x * BM, w.col0 = (int)blockIdx.y * BN;
     w.shared = shared_address(smem), w.tid = tid;
     w.row = over / WARPS_N * (BM / WARPS_M), w.col = over % WARPS_N * (BN / WARPS_N), w.slice = warp % SLICES;
     const int taker = w.slice * 4 + tid % 4;
-    w.own = (line * LINE + taker) * 16, w.behind = (taker + 1 == TAKERS ? PARTS - taker : 1) * 16;
+    w.own = (line * LINE + taker) * 16, w.behind = (taker + 1 == TAKERS ? CHUNKS - taker : 1) * 16;
     w.slip = slide_slip(line, k);
     float acc[MT][NT][4] = {};
     await_grid_ahead();
-    run_share(acc, w, decode_share(rank, SPLIT_K, steps), decode_share(rank + 1, SPLIT_K, steps));
+    run_share(acc, w, decode_share(share, w.shares, steps), decode_share(share + 1, w.shares, steps));
     __syncthreads(); /* sums lie over the ring */
     leave_sums(acc, w);
     if (SLICES > 1) {
@@ -338,11 +439,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     cluster_wait();
     add_shares(w, rank);
     cluster_arrive(); /* nobody leaves while others read his sums */
-    __syncthreads();
-    store_tile(w, rank);
-    cluster_wait();
+#endif
+#if FILL
+    meet(&arrivals[tile], (u32)w.shares);
+#if SPLIT_K > 1
+    cluster_wait(); /* nor puts others in their place */
+#endif
+    add_parts(w, share);
 #else
     __syncthreads();
-    store_tile(w, 0);
+#endif
+    store_tile(w, share);
+#if SPLIT_K > 1 && !FILL
+    cluster_wait();
 #endif
 }

@@ -87,6 +87,12 @@ DEVICE int slide_sum_at(int row, int col, int columns)
     return row * (columns + 4) + col;
 }
 
+/* How many rows of a tile share `share` of `shares` has: every shares-th from its own number on. */
+DEVICE int slide_rows_of(int share, int shares, int rows)
+{
+    return (rows - share + shares - 1) / shares;
+}
+
 /* The first column of pair u of a row of the tile whose first element lies at place `at` of C: two columns that share
  * an address of four bytes; the first pair's first may be column -1. */
 DEVICE int slide_pair(int at, int u)

@@ -258,6 +258,23 @@ static void wide_stores_store_each_once(void **state)
             }
 }
 
+/* Of the CTAs that share a tile each has rows of its own, also where there are more of them than rows. */
+static void each_row_has_one_share(void **state)
+{
+    (void)state;
+    for (int rows = 16; rows <= MOST; rows += 16)
+        for (int shares = 1; shares <= 2 * MOST; shares++) {
+            int had[MOST] = {0};
+            for (int share = 0; share < shares; share++)
+                for (int i = 0; i < slide_rows_of(share, shares, rows); i++) {
+                    assert_in_range(i * shares + share, 0, rows - 1);
+                    had[i * shares + share]++;
+                }
+            for (int row = 0; row < rows; row++)
+                assert_int_equal(had[row], 1);
+        }
+}
+
 /* A warp's stores of sums touch each bank once. */
 static void sums_have_banks_of_their_own(void **state)
 {
@@ -276,7 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tile_is_the_product),        cmocka_unit_test(any_k_will_do),
         cmocka_unit_test(each_element_is_stored_once),  cmocka_unit_test(wide_stores_store_each_once),
-        cmocka_unit_test(sums_have_banks_of_their_own),
+        cmocka_unit_test(sums_have_banks_of_their_own), cmocka_unit_test(each_row_has_one_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
