@@ -23,7 +23,7 @@
 DEVICE void make_first_barriers(const struct work &w)
 {
 #pragma unroll
-    for (int s = 0; s < FIRST_AHEAD; ++s) {
+    for (int s = 0; s < PART_AHEAD; ++s) {
         barrier_init(w.full + s * 8, 1);
     }
     barrier_init_fence();
@@ -42,7 +42,7 @@ DEVICE void prefetch_maps(const struct work &w)
 DEVICE void make_barriers(const struct work &w)
 {
     for (int s = 0; s < STAGES; ++s) {
-        if (s >= FIRST_AHEAD) {
+        if (s >= PART_AHEAD) {
             barrier_init(w.full + s * 8, 1);
         }
         barrier_init(w.empty + s * 8, USERS * 4 * CLUSTER);

@@ -36,7 +36,8 @@
  * is handed back and the next one waited for; 1, 2: after so many of its four steps of 16 k the one before that is
  * handed back and the next one looked for TAIL                 the second consumer leaves the last TAIL stages of a
  * tile alone until the first has asked for all of its products: while that one stores, the tensor cores have work EARLY
- * 1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not here) EPILOGUE 0:
+ * 1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not here) ONE_TILE 1: C
+ * is staged over the stages, which leaves room for one more; each CTA has one tile EPILOGUE 0:
  * 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores; 2: stmatrix, then each warp
  * stores its rows by 16 bytes a lane, waiting for no other; 3: the same by 4 and 2 bytes, for rows that begin anywhere;
  * 4: by 16 and 2 (odd.cu)
@@ -149,8 +150,19 @@ DEVICE void load_own_stage(const struct work &w, const struct place &p, int stag
     load_b<false>(w, p, stage, k, 0);
 }
 
+/* A's or B's part of the first tile's step `s`. */
+DEVICE void load_part(const struct work &w, const struct place &p, int s, bool of_b)
+{
+    const int k = (w.k_begin + s) * BK;
+    if (of_b) {
+        load_b<(CLUSTER_M > 1)>(w, p, s, k, CLUSTER_M > 1 ? w.cm : 0);
+    } else {
+        load_a<(CLUSTER_N > 1)>(w, p, s, k, CLUSTER_N > 1 ? w.cn : 0);
+    }
+}
+
 /* The first stages of the first tile, before the CTA has met: all that they need is their `full` barriers. Those of
- * peers need not be ready, for no stage of these is shared. By one thread. */
+ * peers need not be ready, for nothing of these is shared. By one thread. */
 DEVICE void load_ahead(const struct work &w, const struct place &p)
 {
 #pragma unroll
@@ -158,6 +170,22 @@ DEVICE void load_ahead(const struct work &w, const struct place &p)
         if (s == 0 || w.k_begin + s < w.k_end) {
             load_own_stage(w, p, s, (w.k_begin + s) * BK);
         }
+    }
+#pragma unroll
+    for (int s = FIRST_AHEAD; s < PART_AHEAD; ++s) {
+        if (s == 0 || w.k_begin + s < w.k_end) {
+            barrier_expect(w.full + s * 8, A_BYTES + B_BYTES);
+            load_part(w, p, s, CLUSTER_N > 1);
+        }
+    }
+}
+
+/* What it has left of these stages, when the peers' barriers are ready. By one thread. */
+DEVICE void load_behind(const struct work &w, const struct place &p, int ahead)
+{
+#pragma unroll 1
+    for (int s = FIRST_AHEAD; s < ahead; ++s) {
+        load_part(w, p, s, CLUSTER_N == 1);
     }
 }
 
@@ -244,11 +272,15 @@ DEVICE struct place place_next(const struct work &w, const struct place &p, int 
 /* By one whole warp; `p` is the first tile. */
 DEVICE void produce(const struct work &w, struct place p)
 {
-    const int ahead = smaller(FIRST_AHEAD, length_of(w, first_round(w)));
+    const int ahead = smaller(PART_AHEAD, length_of(w, first_round(w)));
     struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
     struct round next = first_round(w);
     int k = part_of(w, next).k_begin + ahead;
     skip(r, ahead);
+    if (PART_AHEAD > FIRST_AHEAD && elect_one()) {
+        load_behind(part_of(w, next), p, ahead);
+    }
+    __syncwarp();
     for (int t = next.tile; t < w.walk.tiles; k = part_of(w, next).k_begin) {
 #if QUEUE
         load_steps(w, p, r, k, w.k_end - ASK_AHEAD);

@@ -31,10 +31,15 @@
 #define B_SLOTS (KEEP == 2 ? HELD : STAGES)
 #define KEEPS_LEFT (KEEP == (ACROSS ? 2 : 1))
 #define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
-#define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE >= 2 ? 1 : 0))
+#define STAGING_BYTES                                                                                                  \
+    (SPLIT_K > 1 || ONE_TILE ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE >= 2 ? 1 : 0))
 #define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
+/* In clusters of four that share one operand a CTA asks for its own of the other before it has met, and for what is
+ * shared when it has: with a short K what each copies for itself is a fifth of all that the L2 gives out. */
+#define PARTLY (CLUSTER >= 4 && (CLUSTER_M == 1 || CLUSTER_N == 1) && BM * BN <= 12288)
 /* Stages that are asked for before the CTA meets; with CLUSTER_M or CLUSTER_N each by its CTA alone. */
-#define FIRST_AHEAD (BM * BN > 12288 ? 1 : CLUSTER > 1 || BM * BN > 4096 ? 2 : STAGES < 4 ? STAGES : 4)
+#define FIRST_AHEAD (PARTLY ? 0 : BM * BN > 12288 ? 1 : CLUSTER > 1 || BM * BN > 4096 ? 2 : STAGES < 4 ? STAGES : 4)
+#define PART_AHEAD (!PARTLY ? FIRST_AHEAD : STAGES < 4 ? STAGES : 4) /* and those of which a part is */
 
 typedef wgmma_register accumulator[MI][WG_REGISTERS];
 

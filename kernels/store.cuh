@@ -410,9 +410,32 @@ DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8
     tensor_store_commit();
 }
 
+#if ONE_TILE
+/* The stages are read: every box has a place of its own there. */
+DEVICE u32 find_buffer(const struct work &w, int group, u32 box, int)
+{
+    if (box == 0 && CONSUMERS > 1) {
+        named_barrier<4>(CONSUMERS * 128);
+    } else if (box == 0) {
+        group_barrier(group);
+    }
+    return w.stages_a + (group * MI * ((WG_N + 63) / 64) + box) * BOX_BYTES;
+}
+#else
+/* One of two. */
+DEVICE u32 find_buffer(const struct work &w, int group, u32 box, int thread)
+{
+    if (thread == 0) {
+        tensor_store_wait<1>(); /* the store before the last has left this buffer */
+    }
+    group_barrier(group);
+    return w.stages_c + (group * 2 + box % 2) * BOX_BYTES;
+}
+#endif
+
 /*
- * Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor maps say. `box_count` runs on from
- * tile to tile: with an odd number of boxes a tile, counting afresh would reuse the buffer that is still being stored.
+ * Boxes of 64 x 64 through buffers of this warpgroup, swizzled as the tensor maps say. `box_count` runs on from tile to
+ * tile: with an odd number of boxes a tile, counting afresh would reuse the buffer that is still being stored.
  */
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &p, int group, u32 &box_count)
 {
@@ -422,11 +445,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
         const int row = p.row + (ACROSS ? 0 : first + i * 64), col = p.col + (ACROSS ? first + i * 64 : 0);
 #pragma unroll
         for (int n8 = 0; n8 < WG_N / 8; n8 += 8) {
-            const u32 buffer = w.stages_c + (group * 2 + box_count++ % 2) * BOX_BYTES;
-            if (thread == 0) {
-                tensor_store_wait<1>(); /* the store before the last has left this buffer */
-            }
-            group_barrier(group);
+            const u32 buffer = find_buffer(w, group, box_count++, thread);
 #if ACROSS
             fill_box_across(buffer, acc[i], n8, thread);
 #else
