@@ -80,9 +80,16 @@ static bool streams_in_vain(const struct prune_request *r, const struct configur
     return c->tile.streams > 0 && 2.0 * (m * n + n * k + m * k) < STREAMS_FROM * r->machine.l2_bytes;
 }
 
+/* Another one is the same but for one stage more, and takes the problem. */
+static bool lacks_a_stage(const struct prune_request *r, const struct configuration *c)
+{
+    const struct cudal2_problem problem = problem_of(r);
+    return c->tile.roomless && model_waves(&r->machine, &problem, &c->tile) <= 1;
+}
+
 static bool is_proposed(const struct prune_request *r, const struct configuration *c)
 {
-    return !c->rejected && !streams_in_vain(r, c);
+    return !c->rejected && !streams_in_vain(r, c) && !lacks_a_stage(r, c);
 }
 
 bool prune_takes(const struct prune_request *request, const struct configuration *c)

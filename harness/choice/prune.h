@@ -64,8 +64,8 @@ struct prune_most {
 size_t prune_together(const struct prune_request *request, prune_chooser choose, const struct prune_most *most,
                       size_t *taken);
 
-/* Whether the configuration takes the request's problem, is not rejected, and lets no operand leave the L2 first where
- * the problem fits there. */
+/* Whether the configuration takes the request's problem, is not rejected, lets no operand leave the L2 first where the
+ * problem fits there, and is not the same as one with a stage more where each CTA has one tile. */
 bool prune_takes(const struct prune_request *request, const struct configuration *c);
 
 #endif

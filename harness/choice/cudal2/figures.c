@@ -10,11 +10,11 @@
 #define SUSTAINED_MEMORY 0.858
 
 /* An absent one is 1, or 0 from "wgmma" on. */
-const char *const figure_keys[] = {"m",        "n",         "step_k",    "stages",   "split",    "cluster", "per_sm",
-                                   "warps",    "a_readers", "b_readers", "slices",   "band",     "wgmma",   "direct",
-                                   "evicts",   "overlaps",  "exchange",  "copied_n", "own_rows", "streams", "fetch",
-                                   "down",     "early",     "fits",      "queue",    "abreast",  "tail",    "keeps",
-                                   "kept_for", "streams_k", "across",    "peek",     "narrow",   NULL};
+const char *const figure_keys[] = {"m",        "n",         "step_k",    "stages",   "split",    "cluster",  "per_sm",
+                                   "warps",    "a_readers", "b_readers", "slices",   "band",     "wgmma",    "direct",
+                                   "evicts",   "overlaps",  "exchange",  "copied_n", "own_rows", "streams",  "fetch",
+                                   "down",     "early",     "fits",      "queue",    "abreast",  "tail",     "keeps",
+                                   "kept_for", "streams_k", "across",    "peek",     "narrow",   "roomless", NULL};
 #define N_NUMBERS 12
 
 int64_t figure_standard(size_t index)
@@ -56,6 +56,7 @@ void figures_to_tile(const int64_t values[FIGURES_COUNT], struct model_tile *out
     t->across = at_most(flags[18], 1);
     t->peek = at_most(flags[19], 2);
     t->narrow = at_most(flags[20], 8);
+    t->roomless = flags[21] != 0;
 }
 
 struct model_machine figures_machine(const struct device_info *device)

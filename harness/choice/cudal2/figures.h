@@ -8,7 +8,7 @@
 #include "choice/cudal2/model.h"
 #include "device/device.h"
 
-#define FIGURES_COUNT 33
+#define FIGURES_COUNT 34
 extern const char *const figure_keys[]; /* FIGURES_COUNT names, NULL-terminated */
 
 /* The value of a figure that the file does not name. */

@@ -80,6 +80,8 @@ struct model_tile {
     int across; /* the products are of C transposed */
     int peek;   /* how the pieces of a sum are waited for */
     int narrow; /* elements that a copy of a row takes at once, where fewer than eight; 0: eight */
+    /* What neither does: C has the room of one more stage, which another configuration has where a CTA has one tile. */
+    bool roomless;
 };
 
 /* Seconds of one launch. Infinite when a size or a tile's figure is not positive. */

@@ -129,6 +129,22 @@ static void wide_clusters_have_their_places(void **state)
     }
 }
 
+/* 3 x 41 tiles: pairs along N find places for all of them at once, and C leaves its room to a fourth stage. */
+static void one_wave_of_wide_tiles_has_four_stages(void **state)
+{
+    struct cudal2_variant out[BREADTH];
+    size_t n = choose(408, 10408, 4808, out), wide = 0;
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        if (figure(out[i].key, "BN=") != 256 || figure(out[i].key, "BM=") < 136)
+            continue;
+        assert_int_equal(figure(out[i].key, "STAGES="), 4);
+        assert_int_equal(figure(out[i].key, "ONE_TILE="), 1);
+        wide += figure(out[i].key, "CLUSTER_N=") == 2;
+    }
+    assert_in_range(wide, 1, BREADTH);
+}
+
 static void each_list_has_its_places(void **state)
 {
     struct prune_lists lists = {.first = {.items = {0, 1, 2, 3, 4, 5, 6, 7}, .n = 8},
@@ -326,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_ragged_wave_is_dealt_out),
         cmocka_unit_test(wide_clusters_have_their_places),
         cmocka_unit_test(both_name_wide_clusters),
+        cmocka_unit_test(one_wave_of_wide_tiles_has_four_stages),
         cmocka_unit_test(each_list_has_its_places),
         cmocka_unit_test(what_takes_nothing_has_none),
         cmocka_unit_test(a_key_takes_a_problem_or_not),

@@ -155,6 +155,80 @@ static void odd_sizes_have_their_winners(void **state)
     module_set_close(set);
 }
 
+static struct manifest_plan plan_of(const struct module_set *set, const struct cudal2_problem *problem,
+                                    enum cudal2_layout layout, const char *key)
+{
+    const struct manifest_conditions conditions = manifest_conditions_on(&h200.info, problem, layout);
+    char kernel[MANIFEST_NAME_MAX], why[CUDAL2_WHY] = "no such key";
+    int64_t values[MANIFEST_MAX_PARAMETERS];
+    struct manifest_plan plan;
+    snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(key, ":"), key);
+    const struct manifest *m = module_set_manifest(set, kernel);
+    if (!m || !manifest_parse_key(m, key, values) || manifest_plan(m, &conditions, values, &plan, why) != CUDAL2_OK)
+        fail_msg("%s: %s", key, why);
+    return plan;
+}
+
+/* Odd sizes with few tiles: the first choice shares a long K by as many CTAs as make use of the GPU, and where clusters
+ * wait for each other no more than run at once. */
+static void a_long_k_fills_the_gpu(void **state)
+{
+    static const int64_t sizes[][3] = {{1611, 79, 9001}, {951, 105, 12801}, {511, 33, 12345}, {87, 203, 11011},
+                                       {25, 39, 15001},  {31, 45, 9001},    {45, 1201, 9001}, {3001, 15, 16001}};
+    struct module_set *set = open_cudal2();
+    struct contender c;
+    (void)state;
+    module_set_contender(set, CUDAL2_TN, &c);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct cudal2_setup setup = {.problem = {.m = sizes[i][0],
+                                                 .n = sizes[i][1],
+                                                 .k = sizes[i][2],
+                                                 .dtype = CUDAL2_F16,
+                                                 .accumulate = CUDAL2_ACC_F32},
+                                     .layout = CUDAL2_TN,
+                                     .workspace_bytes = (size_t)1 << 29};
+        struct cudal2_variant variants[64];
+        char why[CUDAL2_WHY] = "";
+        assert_in_range(c.ops->list_variants(&c, &setup, variants, 64, why), 1, MOST);
+        struct manifest_plan plan = plan_of(set, &setup.problem, CUDAL2_TN, variants[0].key);
+        unsigned ctas = plan.grid[0] * plan.grid[1] * plan.grid[2];
+        if (ctas < 92 || (strstr(variants[0].key, "FILL=1") && ctas > 132))
+            fail_msg("%ldx%ldx%ld: %u CTAs of %s", (long)sizes[i][0], (long)sizes[i][1], (long)sizes[i][2], ctas,
+                     variants[0].key);
+    }
+    module_set_close(set);
+}
+
+static int fetched(const struct module_set *set, size_t argument, const int64_t size[3], enum cudal2_layout layout)
+{
+    const struct cudal2_problem problem = {
+        .m = size[0], .n = size[1], .k = size[2], .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
+    const struct manifest_conditions conditions = manifest_conditions_on(&h200.info, &problem, layout);
+    const struct manifest_plan plan = plan_of(set, &problem, layout, "persistent:BM=128,BN=128,FETCH=256");
+    struct cuda_tensor_request request;
+    char why[CUDAL2_WHY] = "";
+    if (manifest_map_request(module_set_manifest(set, "persistent"), argument, &conditions, &plan, &request, why) !=
+        CUDAL2_OK)
+        fail_msg("%s", why);
+    return (int)request.fetch;
+}
+
+/* Where rows begin beside lines of 128 bytes, a box's row lies in two of them: two at once would be four. */
+static void rows_beside_lines_are_fetched_by_lines(void **state)
+{
+    static const int64_t beside[] = {440, 9984, 4600}, along[] = {440, 9992, 4608};
+    enum { A = 12, B = 13 };
+    struct module_set *set = open_cudal2();
+    (void)state;
+    assert_int_equal(fetched(set, A, beside, CUDAL2_NN), 128);
+    assert_int_equal(fetched(set, B, beside, CUDAL2_NN), 256);
+    assert_int_equal(fetched(set, B, beside, CUDAL2_TN), 128);
+    assert_int_equal(fetched(set, A, along, CUDAL2_NN), 256);
+    assert_int_equal(fetched(set, B, along, CUDAL2_NN), 128);
+    assert_int_equal(fetched(set, B, along, CUDAL2_TN), 256);
+    module_set_close(set);
+}
+
 /* Adds to `keys` those of the entries of `set` that take the problem, each once. */
 static void add_takers(const struct module_set *set, const struct shape *s, const char *keys[], size_t *n)
 {
@@ -208,6 +282,8 @@ int main(void)
         cmocka_unit_test(the_tables_hold_what_the_kernels_take),
         cmocka_unit_test(other_shapes),
         cmocka_unit_test(odd_sizes_have_their_winners),
+        cmocka_unit_test(a_long_k_fills_the_gpu),
+        cmocka_unit_test(rows_beside_lines_are_fetched_by_lines),
         cmocka_unit_test(every_way_has_a_problem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
