@@ -55,7 +55,7 @@ static bool has(const cJSON *list, const char *key)
 
 /* How a key of persistent ends. */
 #define OTHERWISE(raster, down, fetch, early)                                                                          \
-    "RASTER=" raster ",DOWN=" down ",EPILOGUE=1,EVICT=0,STREAM=0,FETCH=" fetch ",MIN_BLOCKS=1,EARLY=" early
+    "RASTER=" raster ",DOWN=" down ",EPILOGUE=1,EVICT=0,STREAM=0,FETCH=" fetch ",ONE_TILE=0,MIN_BLOCKS=1,EARLY=" early
 
 /* A quarter of what is explored is no choice of the model's, and the same each time. */
 static void some_are_drawn_at_random(void **state)
