@@ -8,8 +8,8 @@ measured races.
 
 Data: the pooled searches of rl/data/h200.xz, the wide races of rl/data/offgrid.xz, and the journals that are
 named, else those of results/*/explore and the races of results/*/fresh. Of a journal nothing is learned about
-the problems of configs/unseen.json, by which choices are judged. Needs numpy and lightgbm (training alone: pip install numpy lightgbm), and
-build/tests/rank_features. The same data give the same bytes.
+the problems of configs/unseen.json, by which choices are judged. Needs numpy and lightgbm (training alone:
+pip install numpy lightgbm), and build/tests/rank_features. The same data give the same bytes.
 
 What is learned is log(time / model's time), within a problem: by how much the model is wrong of one
 configuration more than of the others. Configurations that are far from the fastest weigh little. --evaluate
