@@ -235,15 +235,21 @@ def launch_path():
                   "host and events add to AutoTuning and to ours, under 8 us", "empty graph"), rows)
 
 
-UNSEEN = (("judged-race", "H200, raced", " at the first call", 0.90), ("judged-race-bf16", "H200, bf16, raced", " at the first call", 0.90),
+UNSEEN = ((("judged-most", "judged-rest"), "H200, raced", " at the first call", 0.90),
+          ("judged-race-bf16", "H200, bf16, raced", " at the first call", 0.90),
           ("../h100/judged-race", "H100, raced", " at the first call", 0.90), ("../h100/judged-zero", "H100, first choice", ", no race", 0.80))
+
+
+def cells_of_runs(runs):
+    """Of one run, or of several that have a part of the problems each."""
+    return cells_of(runs) if isinstance(runs, str) else [c for run in runs for c in cells_of(run)]
 
 
 def unseen():
     """Problems that nobody searched, by class."""
     rows = []
     for run, name, _, _ in UNSEEN:
-        cells = cells_of(run)
+        cells = cells_of_runs(run)
         for label in dict.fromkeys(c["label"] for c in cells):
             rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
         rows.append((name, *class_row("of llm, M up to 96", [c for c in cells if c["label"] == "llm" and c["m"] <= 96])))
@@ -253,28 +259,33 @@ def unseen():
 
 def unseen_all():
     """The same, a row for each way to choose."""
-    return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name + how, cells_of(run)) for run, name, how, _ in UNSEEN])
+    return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name + how, cells_of_runs(run)) for run, name, how, _ in UNSEEN])
+
+
+def moment(text):
+    return datetime.datetime.fromisoformat(text.rstrip("Z"))
 
 
 def unseen_runs():
     """Where those runs come from, and how many problems lie below what was asked for."""
     rows = []
-    for run, name, how, asked in UNSEEN:
+    for run, name, how, asked in ((run, *rest) for runs, *rest in UNSEEN for run in ([runs] if isinstance(runs, str) else runs)):
         result, cells = result_of(run), cells_of(run)
         behind = [c for c in cells if 1 + lead(c)["geomean"] < asked]
-        began, ended = (datetime.datetime.fromisoformat(t.rstrip("Z")) for t in (result["run"]["started"], result["run"]["end"]["time"]))
+        ended = (result["run"].get("end") or {}).get("time")
+        took = ended and "%.0f s" % (moment(ended) - moment(result["run"]["started"])).total_seconds()
         gpus = {result["env"][c["env"]]["device"]["uuid"] for c in cells}
-        rows.append((name + how, "`%s`" % named(run), result["run"]["build"]["commit"][:8], len(gpus), "%.0f s" % (ended - began).total_seconds(),
+        rows.append((name + how, "`%s`" % named(run), len(cells), result["run"]["build"]["commit"][:8], len(gpus), took or "not at its end",
                      "%d below %.2fx" % (len(behind), asked),
                      ", ".join("%d %s" % (n, label) for label, n in collections.Counter(c["label"] for c in behind).most_common())))
-    return table(("how the kernel is chosen", "run", "commit", "GPUs", "time", "below what was asked for", "of the class"), rows)
+    return table(("how the kernel is chosen", "run", "problems", "commit", "GPUs", "time", "below what was asked for", "of the class"), rows)
 
 
 def first_calls():
     """Seconds that our kernels' choice takes at the first call of a problem, compilers and race, both
     layouts."""
     rows = []
-    for run, what in (("judged-race/journal.jsonl.gz", "one H200, then two"),
+    for run, what in (("judged-most/journal.jsonl.gz", "one H200, then two"), ("judged-rest/journal.jsonl.gz", "the same, of 8c867204"),
                       ("judged-race-bf16/journal.jsonl.gz", "four H200s of a host, bf16"),
                       ("../h100/judged-race/journal.jsonl.gz", "four H100s of a host"), ("../h100/fresh/race.jsonl.gz", "one H100"),
                       ("../h200/fresh/race.jsonl.gz", "one H200"),
@@ -293,6 +304,19 @@ def fresh():
             cells = cells_of("../%s/fresh/%s.jsonl.gz" % (gpu, name))
             rows.append(class_row("%s, %s" % (gpu.upper(), what), cells))
     return table(("choice",) + CLASS_HEADS, rows)
+
+
+def share():
+    """What a choice has of the best that a wide search finds: problems that nothing was learned of, each over
+    AutoTuning in a run of its own, in one sitting."""
+    runs = {name: {shape(c): math.log1p(lead(c)["geomean"]) for c in cells_of("share/%s.jsonl.gz" % name)} for name in ("best", "race", "zero")}
+    best = {s: max(run[s] for run in runs.values()) for s in runs["best"]}
+    rows = []
+    for name, what in (("best", "searched"), ("race", "raced at the first call"), ("zero", "first choice")):
+        behind = [run - best[s] for s, run in runs[name].items()]
+        rows.append((*class_row(what, cells_of("share/%s.jsonl.gz" % name)), "%.1f%%" % (100 * math.exp(statistics.fmean(behind))),
+                     "%.1f%%" % (100 * math.exp(min(behind)))))
+    return table(("choice",) + CLASS_HEADS + ("of the best of the three", "the least of it"), rows)
 
 
 def cold():
