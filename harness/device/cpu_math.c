@@ -65,7 +65,7 @@ static int threads_for(int threads, int64_t steps)
 struct fill_task {
     void *memory;
     const struct fill *fill;
-    uint64_t key, spread_key;
+    uint64_t key, spread_key, pool_key;
 };
 
 static float fill_value(const struct fill *fill, uint64_t bits)
@@ -74,6 +74,19 @@ static float fill_value(const struct fill *fill, uint64_t bits)
         return (double)fill_unit(bits) < fill->density ? 1.0f : 0.0f;
     float large = fill->dtype == CUDAL2_BF16 ? FILL_LARGE_BF16 : FILL_LARGE_F16;
     return fill->kind == FILL_POOL ? fill_pool_value(bits, fill->density, large) : fill_normal(bits);
+}
+
+static bool is_spread(const struct fill *fill)
+{
+    return fill->kind == FILL_SPREAD_A || fill->kind == FILL_SPREAD_B;
+}
+
+/* N(0,1) as host_renew has it: an element of the pool, with the sign of its stretch. */
+static float pooled_value(const struct fill_task *t, uint64_t index)
+{
+    uint64_t bits = fill_bits(t->key, index / FILL_STRETCH);
+    float value = fill_pool_value(fill_bits(t->pool_key, fill_pool_place(bits, index)), 0, 1);
+    return bits >> 63 ? -value : value;
 }
 
 /* By what the element at (row, column) is larger than N(0,1). */
@@ -111,7 +124,8 @@ static void fill_lines(void *context, int64_t first, int64_t last)
         }
         for (int64_t i = 0; i < length; i++) {
             int64_t row = f->column_major ? i : line, column = f->column_major ? line : i;
-            float value = fill_value(f, fill_bits(t->key, (uint64_t)(row * f->cols + column)));
+            uint64_t index = (uint64_t)(row * f->cols + column);
+            float value = is_spread(f) ? pooled_value(t, index) : fill_value(f, fill_bits(t->key, index));
             value *= spread_of(t, row, column);
             element_store(t->memory, f->dtype, (size_t)(line * stride + i), value);
         }
@@ -139,7 +153,7 @@ bool cpu_fill_holds(const struct cpu_filled *filled, uint64_t draw)
 void cpu_fill(int threads, void *memory, const struct fill *fill)
 {
     struct fill_task task = {memory, fill, fill_key(fill->seed),
-                             fill_spread_key(fill->seed - (fill->kind == FILL_SPREAD_B))};
+                             fill_spread_key(fill->seed - (fill->kind == FILL_SPREAD_B)), fill_key(fill->pool)};
     cpu_parallel(threads_for(threads, FILL_STEPS * fill->rows * fill->cols),
                  fill->column_major ? fill->cols : fill->rows, fill_lines, &task);
 }

@@ -51,7 +51,8 @@ static inline double device_peak_flops(const struct device_info *info, enum cuda
 }
 
 /* FILL_SPREAD_A and _B make the two matrices of a product, of the seeds s and s + 1, wide in range (fill.h): column k
- * of A is N(0,1) times 2^e, row k of B N(0,1) times 2^-e, so the product is what it would be without. On a GPU they are
+ * of A is N(0,1) times 2^e, row k of B N(0,1) times 2^-e, so the product is what it would be without. N(0,1) are
+ * stretches of the FILL_POOL of seed `pool` with density 0 there, as inputs of timed launches are. On a GPU they are
  * FILL_NORMAL. FILL_POOL, on the CPU alone, is N(0,1) with a share `density` of elements that are much larger, and none
  * so small that a spread loses it. */
 enum fill_kind {
@@ -74,6 +75,7 @@ struct fill {
     int64_t rows, cols;
     bool column_major;
     int64_t stride; /* elements from one row (column, if column-major) to the next; 0: no gaps. What is in them stays */
+    uint64_t pool;  /* FILL_SPREAD_A, _B on the CPU: the seed of the FILL_POOL that the values come from */
 };
 
 struct fill_item {

@@ -62,6 +62,10 @@ static inline float fill_normal(uint64_t bits)
  * well, and that is no fraud: there s is small. */
 #define FILL_SPREAD_16 4
 #define FILL_SPREAD_32 1
+/* Inputs on the CPU are stretches of a pool of so many elements, for checks as for timed launches (host_renew.c): the
+ * same numbers, as often, with the same least size. */
+#define FILL_POOL_ELEMENTS (1u << 18)
+#define FILL_STRETCH 2048u
 /* FILL_POOL: the least size of an element, which stays a normal number of fp16 when it is made 2^-FILL_SPREAD_16 of it;
  * and by what large elements are larger than the others. */
 #define FILL_LEAST 0x1p-8f
@@ -77,6 +81,12 @@ static inline uint64_t fill_spread_key(uint64_t seed)
 static inline int fill_exponent(uint64_t spread_key, uint64_t k, int most)
 {
     return (int)(fill_bits(spread_key, k) % (uint64_t)(2 * most + 1)) - most;
+}
+
+/* `bits` are of the stretch of that index: where in the pool its element is. */
+static inline uint64_t fill_pool_place(uint64_t bits, uint64_t index)
+{
+    return bits % (FILL_POOL_ELEMENTS - FILL_STRETCH) + index % FILL_STRETCH;
 }
 
 static inline float fill_at_least(float value)

@@ -5,10 +5,11 @@
 #ifndef CUDAL2_DEVICE_HOST_CHECK_H
 #define CUDAL2_DEVICE_HOST_CHECK_H
 
+#include "device/fill.h"
 #include "device/probe.h"
 
 /* Of a pool for host_renew, in probe_ops.pool_elements. */
-#define HOST_POOL_ELEMENTS (1u << 18)
+#define HOST_POOL_ELEMENTS FILL_POOL_ELEMENTS
 
 /* The share of large elements in it (FILL_POOL's density): 0 in fp32, and where C would come near the end of fp16. One
  * scale for many elements, whether by rows, columns or indices of K, wastes on them the bits that the rest needs. */

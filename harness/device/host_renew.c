@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements that come from one place of the pool. */
-#define STRETCH 2048u
 /* Single values written last, in so many rows of A and columns of B at most. */
 #define SCATTERED 1024
 #define CACHE_LINE 64u
@@ -148,10 +146,9 @@ static void put_single(const struct source *s, uint64_t line, void *to)
 /* Elements from `index` on, all of one stretch; the sign is set here. */
 static void put_stretch(const struct source *s, uint64_t index, struct piece *piece, void *to)
 {
-    uint64_t bits = fill_bits(s->key, index / STRETCH);
-    uint64_t from = bits % (HOST_POOL_ELEMENTS - STRETCH) + index % STRETCH;
+    uint64_t bits = fill_bits(s->key, index / FILL_STRETCH);
     piece->negative = bits >> 63;
-    copy_piece(s, to, in_pool(s->r, from), piece);
+    copy_piece(s, to, in_pool(s->r, fill_pool_place(bits, index)), piece);
 }
 
 bool host_renewed(const struct probe_renewal *r, const struct host_elements *which, float *values)
@@ -186,7 +183,7 @@ static char *writable(const struct source *s, uint64_t index)
 static struct piece piece_at(const struct source *s, uint64_t done, const uint32_t *shifts)
 {
     uint64_t length = (uint64_t)s->extent.length, at = done % length, line = done / length;
-    uint64_t in_stretch = STRETCH - done % STRETCH, in_line = length - at;
+    uint64_t in_stretch = FILL_STRETCH - done % FILL_STRETCH, in_line = length - at;
     return (struct piece){.n = in_line < in_stretch ? in_line : in_stretch,
                           .shifts = s->across ? NULL : shifts + at,
                           .shift = s->across ? shifts[line] : 0};

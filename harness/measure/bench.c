@@ -145,8 +145,11 @@ void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum tim
 
 void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out)
 {
-    *out = (struct operands_request){
-        .problem = bench->problem, .n_sets = bench->n_sets, .period = bench->sets_each, .seed = seed};
+    *out = (struct operands_request){.problem = bench->problem,
+                                     .n_sets = bench->n_sets,
+                                     .period = bench->sets_each,
+                                     .seed = seed,
+                                     .pool = bench_pool(bench)};
     for (size_t i = 0; i < bench->n_entrants; i++) {
         const struct entrant *e = &bench->entrants[i];
         for (size_t s = 0; s < e->n_sets; s++)
@@ -447,6 +450,11 @@ void bench_release_operands(struct bench *bench)
     operands_free(bench->device, bench->operands);
     bench->operands = NULL;
     arenas_free(&bench->arenas, bench->device);
+}
+
+uint64_t bench_pool(const struct bench *bench)
+{
+    return random_derive(bench->seed, "pool", 0) >> 8;
 }
 
 uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t index)

@@ -205,6 +205,8 @@ static inline enum fill_kind bench_inputs(const struct bench *bench)
  * into the device's stream from here on. */
 int bench_begin_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err);
 int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err);
+/* The seed of the pool that inputs on the CPU are made of, whether they are checked or timed. */
+uint64_t bench_pool(const struct bench *bench);
 /* That seed. */
 uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t index);
 

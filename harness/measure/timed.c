@@ -46,7 +46,7 @@ static int fill_pool(struct bench *bench, struct timed *t, struct error *err)
     const struct fill fill = {.kind = FILL_POOL,
                               .dtype = bench->problem.dtype,
                               .density = host_large_share(&bench->problem),
-                              .seed = random_next(&t->random) >> 8,
+                              .seed = bench_pool(bench),
                               .rows = (int64_t)n,
                               .cols = 1};
     if (n == 0)

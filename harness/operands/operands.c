@@ -148,8 +148,8 @@ static size_t list_set(const struct operands *operands, const struct operands_va
     uint64_t seed = values->seed + 2 * (set % operands->request.period);
     bool wide = values->kind == FILL_SPREAD;
     const enum fill_kind of_a = wide ? FILL_SPREAD_A : values->kind, of_b = wide ? FILL_SPREAD_B : values->kind;
-    const struct fill a = {of_a, p->dtype, seed, values->density, p->m, p->k, false, p->lda};
-    struct fill b = {of_b, p->dtype, seed + 1, values->density, p->k, p->n, false, p->ldb};
+    const struct fill a = {of_a, p->dtype, seed, values->density, p->m, p->k, false, p->lda, operands->request.pool};
+    struct fill b = {of_b, p->dtype, seed + 1, values->density, p->k, p->n, false, p->ldb, operands->request.pool};
     size_t n = 0;
     out[n++] = (struct fill_item){writable(operands->nn[set].a), a};
     if (operands->nn[set].b != NULL)
@@ -166,7 +166,8 @@ static size_t list_set(const struct operands *operands, const struct operands_va
                            p->m,
                            p->n,
                            false,
-                           p->ldc};
+                           p->ldc,
+                           0};
     out[n++] = (struct fill_item){operands->input[set], c};
     out[n++] = (struct fill_item){operands->nn[set].c, c};
     return n;

@@ -22,6 +22,7 @@ struct operands_request {
     size_t n_sets; /* 1 .. OPERANDS_MAX_SETS */
     size_t period; /* sets s and s + period hold the same values: the sets of one contender, >= 1 */
     uint64_t seed; /* of the offsets */
+    uint64_t pool; /* FILL_SPREAD: of the pool (struct fill) */
     bool tight;    /* no room to move: where these matrices lie is of no interest */
     uint8_t layouts[OPERANDS_MAX_SETS]; /* of each set: bits of the layouts it has a B in */
 };

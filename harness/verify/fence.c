@@ -50,9 +50,9 @@ static int enclose(struct enclosure *e, bool at_end, struct error *err)
     const struct cudal2_problem *p = &e->bench->problem;
     bool tn = e->entrant->contender->is.layout == CUDAL2_TN;
     const struct fill fills[] = {
-        {FILL_SPREAD_A, p->dtype, 1, 0, p->m, p->k, false, p->lda},
-        {FILL_SPREAD_B, p->dtype, 2, 0, p->k, p->n, tn, p->ldb},
-        {problem_reads_c(p) ? FILL_NORMAL : FILL_POISON, p->dtype, 0, 0, p->m, p->n, false, p->ldc}};
+        {FILL_SPREAD_A, p->dtype, 1, 0, p->m, p->k, false, p->lda, bench_pool(e->bench)},
+        {FILL_SPREAD_B, p->dtype, 2, 0, p->k, p->n, tn, p->ldb, bench_pool(e->bench)},
+        {problem_reads_c(p) ? FILL_NORMAL : FILL_POISON, p->dtype, 0, 0, p->m, p->n, false, p->ldc, 0}};
     int code = 0;
     for (int i = 0; i < FENCED && code == 0; i++)
         code = open_matrix(e, i, at_end, err);

@@ -232,7 +232,8 @@ static int take_operands(struct proof *p, bool *ready, struct error *err)
     struct operands_request *request = calloc(1, sizeof *request);
     if (request == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a proof");
-    *request = (struct operands_request){.problem = p->problem, .n_sets = 1, .period = 1, .tight = true, .seed = 1};
+    *request = (struct operands_request){
+        .problem = p->problem, .n_sets = 1, .period = 1, .tight = true, .seed = 1, .pool = bench_pool(bench)};
     request->layouts[0] = (uint8_t)CUDAL2_BIT(p->entrant->contender->is.layout);
     uint64_t bytes = operands_bytes(request);
     double patience = bench_patience(bench, (double)bytes, 0);

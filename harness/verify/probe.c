@@ -98,8 +98,12 @@ static int take_operands(struct probe *probe, bool *ready, char *why, struct err
     struct operands_request *request = calloc(1, sizeof *request);
     if (request == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a probe");
-    *request = (struct operands_request){
-        .problem = probe->problem, .n_sets = 1, .period = 1, .tight = true, .seed = PROBE_SEED};
+    *request = (struct operands_request){.problem = probe->problem,
+                                         .n_sets = 1,
+                                         .period = 1,
+                                         .tight = true,
+                                         .seed = PROBE_SEED,
+                                         .pool = bench_pool(probe->bench)};
     request->layouts[0] = (uint8_t)CUDAL2_BIT(layout);
     *ready = fits(probe, why);
     int code = *ready ? operands_alloc(d, request, &probe->operands, err) : 0;

@@ -58,9 +58,9 @@ static void many_fills_are_the_hosts(void **state)
     struct error err;
     (void)state;
     for (int i = 0; i < MANY; i++)
-        items[i] = (struct fill_item){
-            take(sizeof here),
-            {i % 3 ? FILL_BINARY : FILL_POISON, CUDAL2_BF16, (uint64_t)(i % 45), 0.3, 1 + 2 * (i % 45), 67, i % 2, 0}};
+        items[i] = (struct fill_item){take(sizeof here),
+                                      {i % 3 ? FILL_BINARY : FILL_POISON, CUDAL2_BF16, (uint64_t)(i % 45), 0.3,
+                                       1 + 2 * (i % 45), 67, i % 2, 0, 0}};
     check(gpu->ops->fill_many(gpu, items, MANY, &err), &err);
     check(gpu->ops->sync(gpu, &err), &err);
     for (int i = 0; i < MANY; i++) {
@@ -97,7 +97,7 @@ static void normal_fills_are_near_the_hosts(void **state)
     struct error err;
     (void)state;
     for (int order = 0; order < 2; order++) {
-        const struct fill fill = {FILL_NORMAL, CUDAL2_F32, 5, 0, ROWS, COLS, order == 1, 0};
+        const struct fill fill = {FILL_NORMAL, CUDAL2_F32, 5, 0, ROWS, COLS, order == 1, 0, 0};
         check(host->ops->fill(host, here, &fill, &err), &err);
         check(gpu->ops->fill(gpu, there, &fill, &err), &err);
         check(gpu->ops->download(gpu, back, there, sizeof back, &err), &err);
@@ -334,8 +334,8 @@ static void products_are_exact(void **state)
         enum cudal2_layout layout = (enum cudal2_layout)(variant % 2);
         size_t size = dtype_bytes(dtype);
         const struct cudal2_problem problem = {.m = M, .n = N, .k = K, .dtype = dtype, .accumulate = CUDAL2_ACC_F32};
-        const struct fill fill_a = {FILL_BINARY, dtype, 3, 0.5, M, K, false, 0};
-        const struct fill fill_b = {FILL_BINARY, dtype, 4, 0.5, K, N, layout == CUDAL2_TN, 0};
+        const struct fill fill_a = {FILL_BINARY, dtype, 3, 0.5, M, K, false, 0, 0};
+        const struct fill fill_b = {FILL_BINARY, dtype, 4, 0.5, K, N, layout == CUDAL2_TN, 0, 0};
         const struct cudal2_operands here = {a, b, c}, there = {da, db, dc};
         const struct probe_product product = {problem, layout, &there, 77, 0, NULL, NULL};
         struct probe_difference difference;
@@ -371,7 +371,7 @@ static int nothing(void *context, size_t set, char *why)
  */
 static int fill_in_stream(void *context, size_t set, char *why)
 {
-    const struct fill fill = {FILL_NORMAL, CUDAL2_F16, 9, 0, 64, 64, false, 0};
+    const struct fill fill = {FILL_NORMAL, CUDAL2_F16, 9, 0, 64, 64, false, 0, 0};
     struct error err;
     (void)set, (void)why;
     return gpu->ops->fill(gpu, context, &fill, &err) == 0 ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;

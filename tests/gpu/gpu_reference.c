@@ -51,8 +51,8 @@ static void work_open(struct work *w, enum fill_kind kind)
 {
     for (int i = 0; i < 3; i++)
         w->memory[i] = take(size_of(w, i));
-    fill(w->memory[0], &(struct fill){kind, w->p.dtype, 11, 0.4, w->p.m, w->p.k, false, 0});
-    fill(w->memory[1], &(struct fill){kind, w->p.dtype, 12, 0.4, w->p.k, w->p.n, w->layout == CUDAL2_TN, 0});
+    fill(w->memory[0], &(struct fill){kind, w->p.dtype, 11, 0.4, w->p.m, w->p.k, false, 0, 0});
+    fill(w->memory[1], &(struct fill){kind, w->p.dtype, 12, 0.4, w->p.k, w->p.n, w->layout == CUDAL2_TN, 0, 0});
     w->on_gpu = (struct cudal2_operands){w->memory[0], w->memory[1], w->memory[2]};
 }
 

@@ -27,8 +27,8 @@ static int take(struct device *d, struct cudal2_operands *out, struct error *err
         return code;
     out->a = a;
     out->b = b;
-    const struct fill_item items[] = {{a, {FILL_NORMAL, CUDAL2_F16, 1, 0, 256, 256, false, 0}},
-                                      {b, {FILL_NORMAL, CUDAL2_F16, 2, 0, 256, 256, false, 0}}};
+    const struct fill_item items[] = {{a, {FILL_NORMAL, CUDAL2_F16, 1, 0, 256, 256, false, 0, 0}},
+                                      {b, {FILL_NORMAL, CUDAL2_F16, 2, 0, 256, 256, false, 0, 0}}};
     for (int i = 0; i < 2 && code == 0; i++)
         code = d->ops->fill(d, items[i].memory, &items[i].fill, err);
     return code == 0 ? d->ops->sync(d, err) : code;

@@ -115,7 +115,7 @@ static int take(struct study *s, struct error *err)
     for (int i = 0; i < 3 && code == 0; i++)
         code = d->ops->alloc(d, (size_t)elements[i] * 2, &memory[i], err);
     for (int i = 0; i < 2 && code == 0; i++) {
-        const struct fill fill = {FILL_NORMAL, CUDAL2_F16, (uint64_t)i + 1, 0, elements[i], 1, false, 0};
+        const struct fill fill = {FILL_NORMAL, CUDAL2_F16, (uint64_t)i + 1, 0, elements[i], 1, false, 0, 0};
         code = d->ops->fill(d, memory[i], &fill, err);
     }
     if (code == 0)

@@ -409,8 +409,8 @@ static void reference_by_slabs(void **state)
     struct error err;
     (void)state;
     assert_true(cpu_reference_scratch(&p) <= CPU_PACKED_BYTES && 4 * (p.m + p.n) * p.k > (int64_t)CPU_PACKED_BYTES);
-    fill(a, (struct fill){FILL_BINARY, CUDAL2_F16, 3, 0.5, p.m, p.k, false, 0});
-    fill(b, (struct fill){FILL_BINARY, CUDAL2_F16, 4, 0.5, p.k, p.n, false, 0});
+    fill(a, (struct fill){FILL_BINARY, CUDAL2_F16, 3, 0.5, p.m, p.k, false, 0, 0});
+    fill(b, (struct fill){FILL_BINARY, CUDAL2_F16, 4, 0.5, p.k, p.n, false, 0, 0});
     const struct cudal2_operands on = {a, b, NULL};
     assert_int_equal(d->ops->reference(d, &p, CUDAL2_NN, &on, narrow, &err), 0);
     assert_int_equal(d->ops->reference_wide(d, &p, CUDAL2_NN, &on, wide, &err), 0);

@@ -336,7 +336,7 @@ static void many_fills_are_one_launch(void **state)
     struct error err;
     (void)state;
     for (size_t i = 0; i < 300; i++)
-        items[i] = (struct fill_item){NULL, {FILL_NORMAL, CUDAL2_F16, i, 0, 64, i == 7 ? 256 : 64, i % 2, 0}};
+        items[i] = (struct fill_item){NULL, {FILL_NORMAL, CUDAL2_F16, i, 0, 64, i == 7 ? 256 : 64, i % 2, 0, 0}};
     for (size_t n = 1; n <= 300; n += 13) {
         mock.kernels = 0;
         assert_int_equal(d->ops->fill_many(d, items, n, &err), 0);
@@ -368,7 +368,7 @@ static void equal_fills_are_made_once(void **state)
     size_t found = 0;
     (void)state;
     for (size_t i = 0; i < N; i++)
-        items[i] = (struct fill_item){&matrices[i], {FILL_NORMAL, CUDAL2_F16, seeds[i], 0, rows[i], 64, i == 6, 0}};
+        items[i] = (struct fill_item){&matrices[i], {FILL_NORMAL, CUDAL2_F16, seeds[i], 0, rows[i], 64, i == 6, 0, 0}};
     assert_int_equal(d->ops->fill_many(d, items, N, &err), 0);
     assert_int_equal(mock.last_config.grid[0], 4 * 3);
     const struct listed *list = (const struct listed *)(uintptr_t)cuda_of(d)->fills.list;

@@ -143,8 +143,8 @@ static void products_are_told_apart(void **state)
                                       0,
                                       NULL,
                                       NULL};
-            struct fill fa = {FILL_BINARY, CUDAL2_F16, seed, 0.5, M, K, false, 0};
-            struct fill fb = {FILL_BINARY, CUDAL2_F16, seed + 99, 0.5, K, N, layout == CUDAL2_TN, 0};
+            struct fill fa = {FILL_BINARY, CUDAL2_F16, seed, 0.5, M, K, false, 0, 0};
+            struct fill fb = {FILL_BINARY, CUDAL2_F16, seed + 99, 0.5, K, N, layout == CUDAL2_TN, 0, 0};
             float reference[M * N];
             device->ops->fill(device, a, &fa, &err);
             device->ops->fill(device, b[layout], &fb, &err);

@@ -55,7 +55,7 @@ static void every_page_is_written(void **state)
 {
     static float pool[HOST_POOL_ELEMENTS], a[M * K], b[K * N];
     const struct cudal2_operands operands = {a, b, c.memory};
-    const struct fill fill = {FILL_POOL, CUDAL2_F32, 5, 0, HOST_POOL_ELEMENTS, 1, false, 0};
+    const struct fill fill = {FILL_POOL, CUDAL2_F32, 5, 0, HOST_POOL_ELEMENTS, 1, false, 0, 0};
     struct probe_renewal r = {.problem = {.m = M, .n = N, .k = K, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32},
                               .operands = &operands,
                               .pool = pool,

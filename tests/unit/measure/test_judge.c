@@ -38,7 +38,7 @@ static void open_problem(struct cudal2_problem problem, enum cudal2_layout layou
 {
     struct error err;
     const double share = host_large_share(&problem);
-    const struct fill fill = {FILL_POOL, problem.dtype, 5, share, HOST_POOL_ELEMENTS, 1, false, 0};
+    const struct fill fill = {FILL_POOL, problem.dtype, 5, share, HOST_POOL_ELEMENTS, 1, false, 0, 0};
     if (!s.filled || s.dtype != problem.dtype)
         assert_int_equal(s.device->ops->fill(s.device, s.pool, &fill, &err), 0);
     s.filled = true;
