@@ -32,6 +32,7 @@ struct skipped_variant {
 /* Launches that were timed, those whose output was judged, and how (measure/timed.h). */
 struct timed_counts {
     uint64_t launches, judged, products, bands, rows;
+    uint64_t alone;          /* of those judged: single launches, each on inputs of its own */
     double errors, error_sq; /* of elements judged, and the sum of their squares (measure/timed_error.h) */
     uint64_t slow_reads;     /* after which C took long to be read */
     uint64_t due;            /* the launch behind which a row is judged whatever else is drawn */

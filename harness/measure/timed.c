@@ -485,7 +485,7 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
     struct judgement l = look_at(bench, entrant, ns);
     if (!is_judged_alone(bench, entrant, timing))
         return judge_segment(&l, timing, err);
-    entrant->timed.judged++;
+    entrant->timed.alone = ++entrant->timed.judged;
     int code = look_at_spots(&l, err);
     if (code == 0)
         code = look_at_product(&l, err);

@@ -51,8 +51,11 @@ static double fewest(const struct entrant *entrant)
 static double allowed(const struct entrant *entrant)
 {
     double most = TIMED_ERROR_WRONG * entrant->error_bound;
-    double other = TIMED_ERROR_OTHER * judge_scatter(fewest(entrant)) * entrant->error_shown;
-    return other > 0 ? fmin(most, fmax(other, TIMED_ERROR_OTHER_SHARE * entrant->error_bound)) : most;
+    double shown = judge_scatter(fewest(entrant)) * entrant->error_shown;
+    double other = fmax(TIMED_ERROR_OTHER * shown, TIMED_ERROR_OTHER_SHARE * entrant->error_bound);
+    if (entrant->timed.alone >= TIMED_ERROR_WRONG_LAUNCHES)
+        other = fmin(other, TIMED_ERROR_ALONE * shown);
+    return shown > 0 ? fmin(most, other) : most;
 }
 
 /* A row that is cut short is judged behind a launch of its own, and only segments have them. */

@@ -3,7 +3,8 @@
  * err by more than verification takes (judge.h), all of them together may not. And against what the same contender
  * showed in verification: who changes to other arithmetic is told so. Up to what baselines err by, half as much again,
  * that is a remark, for a library may choose another order of sums when it likes. Beyond, twice the error that it
- * showed is wrong: what was timed was not verified.
+ * showed is wrong: what was timed was not verified. So is, whatever baselines err by, three times what it showed, where
+ * every launch is judged alone.
  */
 #ifndef CUDAL2_MEASURE_TIMED_ERROR_H
 #define CUDAL2_MEASURE_TIMED_ERROR_H
@@ -25,6 +26,9 @@
  * three times what baselines and theory say (verify/model.h). */
 #define TIMED_ERROR_OTHER 2.0
 #define TIMED_ERROR_OTHER_SHARE 0.5
+/* And from this ratio on, however small the error, where that many launches were each judged by themselves (the CPU
+ * device): honest ones stay below 1.4 there. */
+#define TIMED_ERROR_ALONE 3.0
 
 /* So many of the elements of one output have errors of their own: all share the few inputs of a short row or column. */
 double timed_error_independent(const struct cudal2_problem *p, double elements);

@@ -175,6 +175,12 @@ static int double_sums(void *state, size_t set, char *why)
     return CUDAL2_OK;
 }
 
+/* Float sums, which are allowed, of one who was verified with double ones. */
+static int late_float(void *state, size_t set, char *why)
+{
+    return is_late() ? honest_launch(state, set, why) : double_sums(state, set, why);
+}
+
 static int backwards(void *state, size_t set, char *why)
 {
     const struct bad_state *s = state;
@@ -266,6 +272,7 @@ static const struct redteam_row rows[] = {
     {"bf16-below", .launch = bf16_below},
     {"invented-rows", .launch = invented_rows},
     {"keeps-an-element", .launch = keeps_an_element},
+    {"late-float", .launch = late_float},
     {"double-sums", .launch = double_sums},
     {"backwards", .launch = backwards},
     {"packs-each", .launch = packs_each},

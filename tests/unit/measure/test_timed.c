@@ -77,7 +77,7 @@ static void a_single_launch_is_found(void **state)
         assert_string_equal(record_verdict(&f.bench.record->contenders[1]), "ok");
         close_timed_cell();
     }
-assert_in_range(found, 3, 7); /* the others are untimed ones, or come no more */
+    assert_in_range(found, 3, 7); /* the others are untimed ones, or come no more */
 }
 
 /* Segments of a device: every C of each is spoiled, and one is projected; with "sample" of a share of them, drawn. */

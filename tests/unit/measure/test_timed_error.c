@@ -59,6 +59,25 @@ static void together_they_are_what_was_verified(void **state)
     assert_int_equal(judged(e), VERDICT_OK);
 }
 
+/* Three times, far below the bound, where every launch was judged alone and there were many. */
+static void launches_judged_alone_are_held_to_what_they_showed(void **state)
+{
+    char why[CUDAL2_WHY];
+    struct entrant e = that_showed(0.1, with(0.32, 1e6, 1000));
+    (void)state;
+    assert_int_equal(judged(e), VERDICT_OK); /* segments */
+    e.timed.alone = TIMED_ERROR_WRONG_LAUNCHES - 1;
+    assert_int_equal(judged(e), VERDICT_OK);
+    e.timed.alone = TIMED_ERROR_WRONG_LAUNCHES;
+    assert_int_equal(timed_error_judge(&e, why), VERDICT_WRONG_RESULT);
+    assert_string_equal(why, "RMS error 0.32 over all that were judged, allowed is 0.309: it was 0.1 when verified");
+    e.timed.error_sq = 0.29 * 0.29 * e.timed.errors;
+    assert_int_equal(judged(e), VERDICT_OK);
+    e = that_showed(0, with(3.7, 1e6, 1000)); /* nothing shown: nothing to hold it to */
+    e.timed.alone = 1000;
+    assert_int_equal(judged(e), VERDICT_OK);
+}
+
 /* Launches in rows that were cut short count, and less than of single ones will do. */
 static void launches_of_rows_count(void **state)
 {
@@ -128,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(together_they_keep_to_the_bound),
         cmocka_unit_test(together_they_are_what_was_verified),
+        cmocka_unit_test(launches_judged_alone_are_held_to_what_they_showed),
         cmocka_unit_test(launches_of_rows_count),
         cmocka_unit_test(nothing_is_said_too_early),
         cmocka_unit_test(a_change_is_told_either_way),
