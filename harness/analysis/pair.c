@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/quantization.h"
+#include "analysis/uneven.h"
 
 void pair_free(struct pair *p)
 {
@@ -90,12 +91,17 @@ void pair_speedup(const struct pair *p, struct speedup *out)
 {
     struct interval interval;
     pair_interval(p, &interval);
-    double half_width = half_width_of(p, &interval);
-    *out = (struct speedup){.n = p->n, .groups = (unsigned)interval.groups};
-    out->log_mean = interval.estimate;
-    out->geomean = expm1(interval.estimate);
-    out->low = expm1(interval.estimate - half_width);
-    out->high = expm1(interval.estimate + half_width);
+    double half_width = half_width_of(p, &interval), estimate = interval.estimate;
+    *out = (struct speedup){.n = p->n, .groups = (unsigned)interval.groups, .uneven = uneven_excess(p)};
+    if (!isnan(out->uneven)) {
+        double of_means;
+        uneven_means(p, &estimate, &of_means);
+        half_width = fmax(half_width, of_means);
+    }
+    out->log_mean = estimate;
+    out->geomean = expm1(estimate);
+    out->low = expm1(estimate - half_width);
+    out->high = expm1(estimate + half_width);
     out->mean_of_ratios = mean_ratio(p) - 1;
     out->ratio_of_means = stats_mean(p->reference_ns, p->n) / stats_mean(p->candidate_ns, p->n) - 1;
 }

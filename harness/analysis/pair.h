@@ -36,6 +36,7 @@ struct speedup {
     double mean_of_ratios; /* the paper's */
     double ratio_of_means;
     double log_mean; /* the geomean in log units */
+    double uneven;   /* NaN; else the first three are of the ratio of means, for the candidate's launches are uneven */
 };
 void pair_speedup(const struct pair *p, struct speedup *out);
 

@@ -22,6 +22,7 @@
 #include "report/screen_invariance.h"
 #include "report/screen_left_out.h"
 #include "report/screen_races.h"
+#include "report/screen_uneven.h"
 #include "report/screen_rotation.h"
 #include "report/screen_seen.h"
 #include "report/screen_rows.h"
@@ -472,6 +473,7 @@ static void print_all(struct screen *screen)
     screen_activity(screen);
     print_early(screen);
     screen_errors(screen);
+    screen_uneven(screen);
     screen_known(screen);
     screen_borrowed(screen);
     screen_races(screen);

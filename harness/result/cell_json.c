@@ -115,6 +115,8 @@ static cJSON *pair(const struct result_pair *p)
         tree_put_number(&t, "paper_max", p->paper_max);
     if (!isnan(p->geomean_all_blocks))
         tree_put_number(&t, "geomean_all_blocks", p->geomean_all_blocks);
+    if (!isnan(p->uneven))
+        tree_put_number(&t, "uneven", p->uneven);
     return tree_finish(&t);
 }
 

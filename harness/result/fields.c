@@ -135,13 +135,19 @@ const struct field result_contender_fields[] = {
     FIELD(IS_NODE, result_contender, deviation),
     END};
 
-static const struct field pair[] = {
-    FIELD(IS_TEXT, result_pair, candidate),         FIELD(IS_TEXT, result_pair, reference),
-    FIELD(IS_TIMING, result_pair, timing),          FIELD(IS_SPEEDUP, result_pair, geomean),
-    FIELD(IS_SPEEDUP, result_pair, mean_of_ratios), FIELD(IS_SPEEDUP, result_pair, ratio_of_means),
-    FIELD(IS_SPEEDUP, result_pair, paper_max),      FIELD(IS_SPEEDUP, result_pair, geomean_all_blocks),
-    FIELD(IS_INTERVAL, result_pair, ci95),          FIELD(IS_COUNT, result_pair, n),
-    FIELD(IS_COUNT, result_pair, groups),           END};
+static const struct field pair[] = {FIELD(IS_TEXT, result_pair, candidate),
+                                    FIELD(IS_TEXT, result_pair, reference),
+                                    FIELD(IS_TIMING, result_pair, timing),
+                                    FIELD(IS_SPEEDUP, result_pair, geomean),
+                                    FIELD(IS_SPEEDUP, result_pair, mean_of_ratios),
+                                    FIELD(IS_SPEEDUP, result_pair, ratio_of_means),
+                                    FIELD(IS_SPEEDUP, result_pair, paper_max),
+                                    FIELD(IS_SPEEDUP, result_pair, geomean_all_blocks),
+                                    FIELD(IS_INTERVAL, result_pair, ci95),
+                                    FIELD(IS_COUNT, result_pair, n),
+                                    FIELD(IS_COUNT, result_pair, groups),
+                                    FIELD(IS_SPEEDUP, result_pair, uneven),
+                                    END};
 
 static const struct field incomparable[] = {
     FIELD(IS_TEXT, result_incomparable, candidate), FIELD(IS_TEXT, result_incomparable, reference),

@@ -77,6 +77,7 @@ static struct result_pair pair_of(struct made_cell *m, const struct match *match
         .groups = s->groups,
         .paper_max = NAN,
         .geomean_all_blocks = NAN,
+        .uneven = round_to(s->uneven, DECIMALS),
     };
 }
 

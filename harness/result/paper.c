@@ -98,6 +98,7 @@ static void add_speedup(struct made_cell *m, const struct paper_pair *p, const c
         .groups = p->batches,
         .paper_max = NAN,
         .geomean_all_blocks = NAN,
+        .uneven = NAN,
     };
 }
 

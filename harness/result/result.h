@@ -95,7 +95,7 @@ struct result_contender {
 /* A candidate against a reference. Speedups are ratios minus 1. */
 struct result_pair {
     const char *candidate, *reference;
-    double geomean, mean_of_ratios, ratio_of_means, n, groups, paper_max, geomean_all_blocks;
+    double geomean, mean_of_ratios, ratio_of_means, n, groups, paper_max, geomean_all_blocks, uneven;
     struct result_interval ci95;
     enum timing timing; /* TIMING_COUNT: not said */
 };

@@ -322,6 +322,28 @@ static void other_arithmetic_is_told(void **state)
     free(text);
 }
 
+/* One launch of twelve does the work of four: such a speedup is of means, and says so. */
+static void uneven_launches_are_told(void **state)
+{
+    static const double usual[] = {1200, 1000}, slow[] = {1200, 5000};
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    (void)state;
+    fixture_contender(r, "torch.matmul", false);
+    fixture_contender(r, "cudal2-nn", true);
+    for (int i = 0; i < 16; i++) {
+        fill(r, 11, usual, usual);
+        fill(r, 1, slow, slow);
+    }
+    r->converged = true;
+    struct journal *j = begin();
+    put_cell(j, r);
+    char *text = screen_of_run(j);
+    line_of(text, "Few launches do the work of many; the speedup is of means there:\n");
+    assert_non_null(strstr(text, "cudal2-nn over torch.matmul: its launches are uneven, mean +33% over the median\n"));
+    assert_non_null(strstr(text, "-10.0%"));
+    free(text);
+}
+
 /* Who is slower on new inputs, by all of an interval; null where there were too few pairs. */
 static void slower_on_new_inputs_is_told(void **state)
 {
@@ -452,6 +474,7 @@ int main(void)
                                        TEST(one_is_singular),
                                        TEST(early_launches_are_told),
                                        TEST(other_arithmetic_is_told),
+                                       TEST(uneven_launches_are_told),
                                        TEST(slower_on_new_inputs_is_told),
                                        TEST(launches_kept_apart_are_no_row),
                                        TEST(nothing_is_told_where_nobody_is_early),

@@ -230,7 +230,7 @@ static bool same_pair(const struct result_pair *a, const struct result_pair *b)
            a->timing == b->timing && same(a->geomean, b->geomean) && same(a->mean_of_ratios, b->mean_of_ratios) &&
            same(a->ratio_of_means, b->ratio_of_means) && same(a->n, b->n) && same(a->groups, b->groups) &&
            same(a->paper_max, b->paper_max) && same(a->geomean_all_blocks, b->geomean_all_blocks) &&
-           same(a->ci95.low, b->ci95.low) && same(a->ci95.high, b->ci95.high);
+           same(a->uneven, b->uneven) && same(a->ci95.low, b->ci95.low) && same(a->ci95.high, b->ci95.high);
 }
 
 /* Every member of a cell that is written is read under the same name: the struct made of a record is the one that its
