@@ -10,6 +10,7 @@
 
 #include "base/half.h"
 #include "cheat_fixture.h"
+#include "device/cpu_math.h"
 #include "measure/segment.h"
 #include "measure/timed.h"
 #include "measure/timed_early.h"
@@ -53,6 +54,31 @@ static void every_timed_launch_is_judged(void **state)
         assert_int_equal(counted(i, "launches") + counted(i, "rows"), counted(i, "projections"));
         assert_true(counted(i, "bands") > 0);
     }
+    close_timed_cell();
+}
+
+/* What is written into matrices for checks comes from the very pool that inputs of timed launches are copied from;
+ * but for its large elements. */
+static void checks_and_timed_launches_share_a_pool(void **state)
+{
+    static struct operands_request request;
+    static float line[FILL_STRETCH];
+    unsigned same = 0;
+    (void)state;
+    open_timed_cell();
+    bench_operands_request(&f.bench, 1, &request);
+    const enum cudal2_dtype dtype = f.bench.problem.dtype;
+    const struct fill fill = {FILL_SPREAD_A, dtype, 9, 0, FILL_STRETCH, 1, false, 0, request.pool};
+    int exponent = fill_exponent(fill_spread_key(9), 0, FILL_SPREAD_16);
+    uint64_t bits = fill_bits(fill_key(9), 0);
+    cpu_fill(1, line, &fill);
+    for (uint64_t i = 0; i < FILL_STRETCH; i++) {
+        float of_pool = fabsf(element_load(f.bench.timed->pool, dtype, (size_t)fill_pool_place(bits, i)));
+        float usual = ldexpf(fabsf(element_load(line, dtype, (size_t)i)), -exponent);
+        assert_true(usual == of_pool || usual * FILL_LARGE_F16 == of_pool);
+        same += usual == of_pool;
+    }
+    assert_true(same > FILL_STRETCH * 9 / 10);
     close_timed_cell();
 }
 
@@ -455,6 +481,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_timed_launch_is_judged),
+        cmocka_unit_test(checks_and_timed_launches_share_a_pool),
         cmocka_unit_test(a_single_launch_is_found),
         cmocka_unit_test(segments_are_judged),
         cmocka_unit_test(a_process_has_what_it_could_keep),
