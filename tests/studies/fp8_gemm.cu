@@ -17,6 +17,7 @@
 #define ABREAST 1
 #define REDUCE 0
 #define PARTS 1
+#define ONE_TILE 0
 #define QUEUE 0
 #define STREAM_K 0
 #define KEEP 0
