@@ -16,7 +16,7 @@
 
 #define M 96
 #define N 80
-#define K 1024
+#define K 384
 #define SETS 24
 #define POOL 77
 
