@@ -22,21 +22,31 @@ static double chance_of(unsigned least, unsigned n, double share)
     return sum;
 }
 
+/* A group of several blocks begins with a fresh set-up, whose first launch may be slow by itself. */
+static bool is_first(const struct pair *p, size_t i)
+{
+    bool begins = i == 0 || p->group[i] != p->group[i - 1];
+    return begins && i + 1 < p->n && p->group[i + 1] == p->group[i];
+}
+
 double uneven_excess(const struct pair *p)
 {
     double c = stats_median(p->candidate_ns, p->n), r = stats_median(p->reference_ns, p->n);
-    double sum = 0, squares = 0, n = (double)p->n;
+    double sum = 0, squares = 0, n = 0;
     unsigned slow[2] = {0, 0}; /* the candidate's, and the reference's */
     if (!(c > 0) || !(r > 0))
         return NAN;
     for (size_t i = 0; i < p->n; i++) {
         double of_c = p->candidate_ns[i] / c, of_r = p->reference_ns[i] / r;
+        if (is_first(p, i))
+            continue;
+        n++;
         sum += of_c - of_r;
         squares += (of_c - of_r) * (of_c - of_r);
         slow[0] += of_c > UNEVEN_SLOW && of_r <= UNEVEN_SLOW;
         slow[1] += of_r > UNEVEN_SLOW && of_c <= UNEVEN_SLOW;
     }
-    double excess = sum / n;
+    double excess = sum / fmax(n, 1);
     bool sure = excess > UNEVEN_LEAST && excess - half_width_of(sum, squares, n) > UNEVEN_LOW &&
                 chance_of(slow[0], slow[0] + slow[1], fmax(0.5, c / (c + r))) < UNEVEN_CHANCE;
     return sure ? excess : (double)NAN;

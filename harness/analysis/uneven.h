@@ -17,7 +17,8 @@
 #define UNEVEN_SLOW 1.5
 #define UNEVEN_CHANCE 0.002
 
-/* By what share of the median the candidate's mean is higher, beyond its rival's; NaN where that is not certain. */
+/* By what share of the median the candidate's mean is higher, beyond its rival's, of blocks that do not begin a group
+ * of several; NaN where that is not certain. */
 double uneven_excess(const struct pair *p);
 
 /* The ratio of the means, ln(reference / candidate), and half of its 95% interval. */

@@ -19,7 +19,7 @@ void screen_uneven(struct screen *screen)
             if (isnan(s->uneven) || s->timing != cell->headline || (told++ >= NAMED && !screen->options->all))
                 continue;
             if (told == 1)
-                text_add(&screen->text, "Few launches do the work of many; the speedup is of means there:\n");
+                text_add(&screen->text, "Some launches take far longer than most; the speedup is of means there:\n");
             text_add(&screen->text, "  %s, %s over %s: its launches are uneven, mean %+.0f%% over the median\n",
                      cell->key, s->candidate, s->reference, 100 * s->uneven);
         }

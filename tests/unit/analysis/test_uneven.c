@@ -74,6 +74,23 @@ static void nobody_else_is_told(void **state)
     assert_true(isnan(uneven_excess(&p)));
 }
 
+/* Each group begins with a fresh set-up: a first launch that is slow by itself is nobody's work for others. */
+static void a_groups_first_block_is_its_own(void **state)
+{
+    struct random random;
+    (void)state;
+    random_seed(&random, 9);
+    time_all(&random, reference, MOST, 0, 1);
+    time_all(&random, candidate, MOST, 0, 1);
+    for (size_t i = 0; i < MOST; i += 8)
+        candidate[i] *= 3;
+    struct pair p = pair_of(MOST);
+    assert_true(isnan(uneven_excess(&p)));
+    for (size_t i = 0; i < MOST; i++) /* a group for each block has no first */
+        group[i] = (unsigned)i;
+    assert_true(uneven_excess(&p) > 0.2);
+}
+
 /* A busy machine: one launch in ten, in thirty, takes up to sixty times as long, whoever's it is. */
 static void noise_is_nobodys(void **state)
 {
@@ -118,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rare_work_is_counted),
+        cmocka_unit_test(a_groups_first_block_is_its_own),
         cmocka_unit_test(nobody_else_is_told),
         cmocka_unit_test(noise_is_nobodys),
         cmocka_unit_test(the_longer_are_interrupted_more_often),
