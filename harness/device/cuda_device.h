@@ -251,7 +251,10 @@ bool cuda_records_stand(const struct cuda_device *c, const struct device_segment
 /* Whether the node records an event of the segment's. */
 bool cuda_records_are_of(const struct cuda_device *c, const struct device_segment *s, cu_node node);
 
-/* cuda_edges.c: which nodes of a captured graph belong to which launch, and the edges between launches. */
+/* cuda_edges.c: what comes next on the stream waits for these nodes; false where nothing is captured, or the driver
+ * cannot tell. */
+bool cuda_capture_ends(const struct cuda_device *c, const cu_node **ends, size_t *n);
+/* Which nodes of a captured graph belong to which launch, and the edges between launches. */
 struct launch_marks;
 /* NULL out of memory. */
 struct launch_marks *launch_marks_new(void);

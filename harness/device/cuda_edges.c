@@ -9,6 +9,19 @@
 
 #define CAPTURE_ACTIVE 1
 
+bool cuda_capture_ends(const struct cuda_device *c, const cu_node **ends, size_t *n)
+{
+    int status = 0;
+    uint64_t id;
+    cu_graph graph;
+    const struct cu_edge *edges;
+    *ends = NULL;
+    *n = 0;
+    return c->driver.capture_info &&
+           c->driver.capture_info(c->stream, &status, &id, &graph, ends, &edges, n) == CU_OK &&
+           status == CAPTURE_ACTIVE;
+}
+
 /* The nodes that a launch ends with: all that it put into the graph lies on ways to them. */
 struct launch_marks {
     struct mark {
@@ -47,16 +60,9 @@ static bool grow(struct launch_marks *marks, size_t more)
 /* A capture that has been invalidated says so when it ends. */
 int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, bool loose, struct error *err)
 {
-    int status = 0;
-    uint64_t id;
-    cu_graph graph;
-    const cu_node *ends = NULL;
-    const struct cu_edge *edges;
-    size_t n = 0;
-    if (!c->driver.capture_info)
-        return 0;
-    cu_result result = c->driver.capture_info(c->stream, &status, &id, &graph, &ends, &edges, &n);
-    if (result != CU_OK || status != CAPTURE_ACTIVE)
+    const cu_node *ends;
+    size_t n;
+    if (!cuda_capture_ends(c, &ends, &n))
         return 0;
     if (!grow(marks, n))
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the ends of %zu launches", marks->parts);

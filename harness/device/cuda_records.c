@@ -2,24 +2,18 @@
  * cuda_records.c - whether the events that a captured segment is timed by stand where they were recorded. Work under
  * capture can reach the graph that it goes into, and with it the node that starts the clock: record its event once
  * more, have it wait for launches, or put another in its place. Asks the stream for what it waits for, ahead of a
- * record and behind it, and the graph for the same when it is whole. Called by cuda_enqueue.c and cuda_capture.c.
+ * record and behind it, and the graph for the same when it is whole. Relies on
+ * cuda_edges.c. Called by cuda_enqueue.c and cuda_capture.c.
  */
 #include "device/cuda_device.h"
 
 #include <stdlib.h>
 
-#define CAPTURE_ACTIVE 1
-
 /* What the stream waits for under capture: how many nodes, and the sum of their addresses. */
 static bool ends_of(const struct cuda_device *c, cu_node *first, size_t *n, uintptr_t *sum)
 {
-    int status = 0;
-    uint64_t id;
-    cu_graph graph;
-    const cu_node *ends = NULL;
-    const struct cu_edge *edges;
-    if (!c->driver.capture_info || !c->driver.node_event ||
-        c->driver.capture_info(c->stream, &status, &id, &graph, &ends, &edges, n) != CU_OK || status != CAPTURE_ACTIVE)
+    const cu_node *ends;
+    if (!c->driver.node_event || !cuda_capture_ends(c, &ends, n))
         return false;
     *first = *n > 0 ? ends[0] : NULL;
     *sum = 0;
