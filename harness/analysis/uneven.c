@@ -18,7 +18,7 @@ static double chance_of(unsigned least, unsigned n, double share)
 {
     double sum = 0;
     for (unsigned i = least; i <= n; i++)
-        sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(share) + (n - i) * log1p(-share));
+        sum += exp(stats_log_choose(n, i) + i * log(share) + (n - i) * log1p(-share));
     return sum;
 }
 

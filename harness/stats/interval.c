@@ -58,6 +58,11 @@ double stats_median(const double *values, size_t n)
     return stats_quantile(values, n, 0.5);
 }
 
+double stats_log_choose(size_t n, size_t k)
+{
+    return lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
+}
+
 double stats_mean(const double *values, size_t n)
 {
     if (n == 0)

@@ -15,6 +15,8 @@ double stats_median(const double *values, size_t n);
 /* The rank r, from 1, for which the r-th value from either end bounds the median with 95% confidence or more: the
  * binomial's. 0 below six values, which allow none. */
 size_t stats_median_rank(size_t n);
+/* ln of the number of ways to take k of n. */
+double stats_log_choose(size_t n, size_t k);
 double stats_mean(const double *values, size_t n);
 /* Sample standard deviation (n-1); NaN below two values. */
 double stats_sd(const double *values, size_t n);

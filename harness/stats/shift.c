@@ -36,11 +36,6 @@ static void count_orders(double *ways, size_t last, size_t n_low, size_t n_high)
     }
 }
 
-static double log_binomial(size_t n, size_t k)
-{
-    return lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
-}
-
 /* P(U <= last) where all orders are equally likely. */
 static double exact_tail(size_t last, size_t n_low, size_t n_high)
 {
@@ -52,7 +47,7 @@ static double exact_tail(size_t last, size_t n_low, size_t n_high)
     for (size_t u = 0; u <= last; u++)
         sum += ways[u];
     free(ways);
-    return sum * exp(-log_binomial(n_low + n_high, n_low));
+    return sum * exp(-stats_log_choose(n_low + n_high, n_low));
 }
 
 /* The distribution is symmetric, so the shorter tail tells both. */
