@@ -452,11 +452,6 @@ void bench_release_operands(struct bench *bench)
     arenas_free(&bench->arenas, bench->device);
 }
 
-uint64_t bench_pool(const struct bench *bench)
-{
-    return random_derive(bench->seed, "pool", 0) >> 8;
-}
-
 uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t index)
 {
     return random_derive(bench->seed, purpose, index) >> 8; /* sets count up from it */

@@ -5,12 +5,13 @@
 #define CUDAL2_MEASURE_BENCH_H
 
 #include "base/random.h"
+#include "base/text.h"
 #include "config/config.h"
-#include "model/borrowed.h"
 #include "contender/contender.h"
 #include "contender/tuned.h"
 #include "device/host_threads.h"
 #include "measure/leak_watch.h"
+#include "model/borrowed.h"
 #include "operands/arenas.h"
 #include "operands/operands.h"
 #include "record/record.h"
@@ -85,6 +86,13 @@ struct entrant {
     struct ahead_counts ahead;
     char borrowed[BORROWED_TEXT]; /* "cuBLAS: nvjet_...": a kernel of its segments, by its name; "": none is known */
 };
+
+/* A candidate from a file that was named, a plugin or a manifest: somebody else's. */
+static inline bool entrant_is_strangers(const struct entrant *entrant)
+{
+    const char *asked = entrant->contender->asked;
+    return entrant->record->candidate && asked && text_is_contender_file(asked);
+}
 
 struct bench {
     const struct config *config;
@@ -206,10 +214,13 @@ static inline enum fill_kind bench_inputs(const struct bench *bench)
  * into the device's stream from here on. */
 int bench_begin_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err);
 int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err);
-/* The seed of the pool that inputs on the CPU are made of, whether they are checked or timed. */
-uint64_t bench_pool(const struct bench *bench);
 /* That seed. */
 uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t index);
+/* The seed of the pool that inputs on the CPU are made of, whether they are checked or timed. */
+static inline uint64_t bench_pool(const struct bench *bench)
+{
+    return bench_values(bench, "pool", 0);
+}
 
 /* Threads of the process now, for entrant_threads; 0 where they are not counted. */
 unsigned bench_threads(const struct bench *bench);

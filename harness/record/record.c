@@ -89,6 +89,13 @@ const struct contender_record *record_contender(const struct cell_record *r, con
     return NULL;
 }
 
+cJSON *record_verification(struct contender_record *c)
+{
+    if (!c->verification)
+        c->verification = cJSON_CreateObject();
+    return c->verification;
+}
+
 const char *record_verdict(const struct contender_record *c)
 {
     return c->verdict < VERDICT_COUNT ? verdict_name(c->verdict) : c->other_verdict;

@@ -133,6 +133,9 @@ void record_free(struct cell_record *r);
 /* The contender of that name; NULL when there is none, and for "". */
 const struct contender_record *record_contender(const struct cell_record *r, const char *name);
 
+/* The contender's `verification`, made where there was none. NULL out of memory. */
+cJSON *record_verification(struct contender_record *c);
+
 /* The words of `status`, as they are written. They live as long as the record. */
 const char *record_verdict(const struct contender_record *c);
 const char *record_outcome(const struct cell_record *r);

@@ -54,9 +54,8 @@ static bool is_whole(const char *name)
     return !is_suffix(name, "-nn") && !is_suffix(name, "-tn");
 }
 
-#define SUMMARY_COLUMNS 7 /* without what is left out */
+#define SUMMARY_COLUMNS 7 /* and those of what is left out, where some row has shapes that its means do not count */
 
-/* `left_out`: some row has shapes that its means do not count. */
 static void summary_columns(struct table *s, bool left_out)
 {
     table_column(s, "timing", "timing", true);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/text.h"
 #include "contender/mapped.h"
 
 #define MEMBER "borrowed"
@@ -15,17 +14,9 @@
 void borrowed_add(struct contender_record *record, const char *text)
 {
     const cJSON *one;
-    cJSON **v = &record->verification;
-    *v = *v ? *v : cJSON_CreateObject();
-    cJSON *list = cJSON_GetObjectItemCaseSensitive(*v, MEMBER);
+    cJSON *v = record_verification(record), *list = cJSON_GetObjectItemCaseSensitive(v, MEMBER);
     cJSON_ArrayForEach(one, list) if (cJSON_IsString(one) && strcmp(one->valuestring, text) == 0) return;
-    cJSON_AddItemToArray(list ? list : cJSON_AddArrayToObject(*v, MEMBER), cJSON_CreateString(text));
-}
-
-static bool is_strangers(const struct entrant *e)
-{
-    const char *asked = e->contender->asked;
-    return e->record->candidate && asked && text_is_contender_file(asked) && !e->contender->ops->device_only;
+    cJSON_AddItemToArray(list ? list : cJSON_AddArrayToObject(v, MEMBER), cJSON_CreateString(text));
 }
 
 static void note_mapped(const struct bench *bench, struct entrant *e)
@@ -44,7 +35,7 @@ void borrowed_note(struct bench *bench)
 {
     for (size_t i = 0; i < bench->n_entrants; i++) {
         struct entrant *e = &bench->entrants[i];
-        if (!is_strangers(e))
+        if (!entrant_is_strangers(e) || e->contender->ops->device_only)
             continue;
         note_mapped(bench, e);
         if (e->borrowed[0] != '\0')

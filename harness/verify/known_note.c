@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/text.h"
 #include "stats/interval.h"
 
 #define MEMBER "known"
@@ -20,9 +19,7 @@
 
 bool known_note_wanted(const struct entrant *entrant)
 {
-    const char *asked = entrant->contender->asked;
-    return entrant->record->candidate && asked && text_is_contender_file(asked) &&
-           !cJSON_GetObjectItemCaseSensitive(entrant->record->verification, MEMBER);
+    return entrant_is_strangers(entrant) && !cJSON_GetObjectItemCaseSensitive(entrant->record->verification, MEMBER);
 }
 
 void known_add(struct known_times *times, double fresh_ns, double known_ns)
@@ -64,15 +61,14 @@ void known_note(struct entrant *entrant, const struct known_times *times)
 {
     double sorted[KNOWN_AGAIN];
     size_t rank = stats_median_rank(times->n);
-    cJSON **v = &entrant->record->verification;
-    *v = *v ? *v : cJSON_CreateObject();
+    cJSON *v = record_verification(entrant->record);
     if (rank == 0) {
-        cJSON_AddNullToObject(*v, MEMBER);
+        cJSON_AddNullToObject(v, MEMBER);
         return;
     }
     memcpy(sorted, times->log_ratio, times->n * sizeof *sorted);
     stats_sort(sorted, times->n);
-    cJSON *list = cJSON_AddArrayToObject(*v, MEMBER);
+    cJSON *list = cJSON_AddArrayToObject(v, MEMBER);
     add(list, stats_median(sorted, times->n));
     add(list, sorted[rank - 1]);
     add(list, sorted[times->n - rank]);

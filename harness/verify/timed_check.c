@@ -53,17 +53,15 @@ bool timed_check_parts(struct timed_check *t, int *code, struct error *err)
 
 void timed_check_note(struct entrant *entrant)
 {
-    cJSON **v = &entrant->record->verification;
-    if (*v == NULL)
-        *v = cJSON_CreateObject();
-    cJSON *count = cJSON_GetObjectItemCaseSensitive(*v, "timed_checks");
+    cJSON *v = record_verification(entrant->record);
+    cJSON *count = cJSON_GetObjectItemCaseSensitive(v, "timed_checks");
     if (count == NULL)
-        cJSON_AddNumberToObject(*v, "timed_checks", 1);
+        cJSON_AddNumberToObject(v, "timed_checks", 1);
     else
         cJSON_SetNumberValue(count, count->valuedouble + 1);
-    cJSON_DeleteItemFromObjectCaseSensitive(*v, "threads");
+    cJSON_DeleteItemFromObjectCaseSensitive(v, "threads");
     if (entrant->threads > 0)
-        cJSON_AddNumberToObject(*v, "threads", entrant->threads);
+        cJSON_AddNumberToObject(v, "threads", entrant->threads);
 }
 
 /* ---- inputs ---- */
