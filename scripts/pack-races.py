@@ -9,14 +9,13 @@ configs/unseen.json, by which choices are judged, and of the named configs stay 
 and of fp16 inputs. The same journals give the same bytes.
 """
 import argparse
-import gzip
 import json
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "rl"))
-from kernel_policy import records  # noqa: E402
+from kernel_policy import races, records  # noqa: E402
 
 
 def shapes_of(path):
@@ -24,36 +23,23 @@ def shapes_of(path):
 
 
 def cells_of(path):
-    opener = gzip.open if str(path).endswith(".gz") else open
-    with opener(path, "rt") as file:
-        for line in file:
-            entry = json.loads(line)
-            if entry["kind"] == "env" and "H200" not in entry["data"]["device"]["name"]:
-                raise SystemExit("%s: of a %s, not of an H200" % (path, entry["data"]["device"]["name"]))
-            if entry["kind"] == "cell":
-                yield entry["data"]
-
-
-def races_of(cell):
-    """By layout, each key that raced with its time in nanoseconds; of several the fastest."""
-    races = {}
-    for contender in cell["contenders"]:
-        tuning = contender.get("tuning") or {}
-        race = races.setdefault(contender["name"].split("+")[0].rsplit("-", 1)[1], {})
-        for key, time in zip(tuning.get("keys", []), tuning.get("race_ns", [])):
-            if time:
-                race[key] = min(time, race.get(key, time))
-    return {layout: race for layout, race in races.items() if race}
+    for kind, data in races.entries_of(path):
+        if kind == "env" and "H200" not in data["device"]["name"]:
+            raise SystemExit("%s: of a %s, not of an H200" % (path, data["device"]["name"]))
+        if kind == "cell":
+            yield data
 
 
 def pooled(paths, without):
+    """Of each problem and layout the keys that raced and their times; the last journal's where several have
+    one."""
     pools = {}
     for path in paths:
         for cell in cells_of(path):
             shape = (cell["m"], cell["n"], cell["k"])
             if shape not in without:
-                for layout, race in races_of(cell).items():
-                    pools.setdefault((*shape, layout, cell["accumulate"], cell["mode"]), {}).update(race)
+                for contender, race in races.raced(cell):
+                    pools.setdefault((*shape, races.layout_of(contender), cell["accumulate"], cell["mode"]), {}).update(race)
     return pools
 
 

@@ -20,7 +20,6 @@ is the model's). It learns from what is offline with fp32, and from the journals
 expect of each line of a target problem that was held out (kernel_policy.folds reads it).
 """
 import argparse
-import gzip
 import json
 import subprocess
 import sys
@@ -30,7 +29,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "rl"))
-from kernel_policy import records  # noqa: E402
+from kernel_policy import races, records  # noqa: E402
 from kernel_policy.lines import values_of  # noqa: E402
 from kernel_policy.served import parameters_of  # noqa: E402
 from kernel_policy.split import N_FOLDS, is_target, split  # noqa: E402
@@ -121,27 +120,19 @@ def default_journals():
 def add_journal(data, path):
     """Of each cell and layout what our contenders raced: those that name their configurations."""
     figures, unseen = None, judged()
-    opener = gzip.open if str(path).endswith(".gz") else open
-    with opener(path, "rt") as file:
-        for line in file:
-            entry = json.loads(line)
-            value = entry["data"]
-            if entry["kind"] == "env":
-                d = value["device"]
-                figures = tuple(int(d[k]) for k in ("sm_count", "max_sm_clock_mhz", "l2_bytes", "peak_flops",
-                                                    "peak_bytes_per_s"))
-            if entry["kind"] != "cell" or (value["m"], value["n"], value["k"]) in unseen:
-                continue
-            pools = {}
-            for c in value["contenders"]:
-                tuning = c.get("tuning") or {}
-                if "keys" in tuning:
-                    rows = [(k, t) for k, t in zip(tuning["keys"], tuning["race_ns"]) if t]
-                    pools.setdefault(c["name"].rsplit("-", 1)[1], []).extend(rows)
-            for layout, rows in pools.items():
-                if rows:
-                    data.add_pool((value["m"], value["n"], value["k"], layout, value["accumulate"], value["mode"],
-                                   figures), True, rows)
+    for kind, value in races.entries_of(path):
+        if kind == "env":
+            d = value["device"]
+            figures = tuple(int(d[k]) for k in ("sm_count", "max_sm_clock_mhz", "l2_bytes", "peak_flops",
+                                                "peak_bytes_per_s"))
+        if kind != "cell" or (value["m"], value["n"], value["k"]) in unseen:
+            continue
+        pools = {}
+        for contender, race in races.raced(value):
+            pools.setdefault(races.layout_of(contender), []).extend(race)
+        for layout, rows in pools.items():
+            data.add_pool((value["m"], value["n"], value["k"], layout, value["accumulate"], value["mode"], figures),
+                          True, rows)
 
 
 # ---- learning ----

@@ -17,7 +17,6 @@ import argparse
 import collections
 import csv
 import gzip
-import json
 import math
 import statistics
 import struct
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Dict, Iterable, List, Optional, Tuple
 
 from .pack import KERNELS, Key
+from .races import entries_of, layout_of, raced
 
 Values = Tuple[Tuple[str, int], ...]       # a configuration's parameters, as pack.KERNELS orders them
 Race = List[Tuple[str, Values, str, float]]  # kernel, parameters, the journal's key, nanoseconds
@@ -99,24 +99,18 @@ def mended(race: Race) -> Race:
 
 
 def races_of(path: Path) -> Iterable[Tuple[Key, Race]]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt") as file:
-        for line in file:
-            entry = json.loads(line)
-            cell = entry["data"]
-            if entry["kind"] != "cell" or cell["dtype"] != "f16":
-                continue
-            for contender in cell["contenders"]:
-                tuning = contender.get("tuning") or {}
-                race: Race = []
-                for key, ns in zip(tuning.get("keys", ()), tuning.get("race_ns", ())):
-                    made = configuration(key, cell["m"], cell["n"]) if ns and contender.get("candidate") else None
-                    if made:
-                        race.append((*made, key, float(ns)))
-                if race:
-                    layout = contender["name"].rsplit("-", 1)[1]
-                    key_of = (cell["m"], cell["n"], cell["k"], layout, cell["accumulate"], cell["mode"])
-                    yield key_of, mended(race) if cell["mode"] == "offline" else race
+    for kind, cell in entries_of(path):
+        if kind != "cell" or cell["dtype"] != "f16":
+            continue
+        for contender, times in raced(cell):
+            race: Race = []
+            for key, ns in times if contender.get("candidate") else ():
+                made = configuration(key, cell["m"], cell["n"])
+                if made:
+                    race.append((*made, key, float(ns)))
+            if race:
+                key_of = (cell["m"], cell["n"], cell["k"], layout_of(contender), cell["accumulate"], cell["mode"])
+                yield key_of, mended(race) if cell["mode"] == "offline" else race
 
 
 # ---- joining ----
